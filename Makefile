@@ -1,0 +1,41 @@
+# Each target sets up what it needs in .venv; Python 3.11 or newer and make are enough to start.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help demo test lint bench clean
+
+help:
+	@echo "make demo   the paper's 1-D and 20-D examples: a table and demo/demo.png"
+	@echo "make test   lint, types and all tests"
+	@echo "make lint   lint and types only"
+	@echo "make bench  accuracy, speed and memory against the peers"
+	@echo "make clean  remove .venv and what was built"
+
+demo: .venv/plot.stamp
+	$(BIN)/vwkde demo
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: .venv/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/bench.stamp
+	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/memory.py
+
+clean:
+	rm -rf .venv demo dist
+
+# One stamp per extra of pyproject.toml.
+.venv/%.stamp: pyproject.toml tests/constraints.txt | .venv
+	$(BIN)/python -m pip install --quiet -e ".[$*]" -c tests/constraints.txt
+	@touch $@
+
+.venv:
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'vwkde needs Python 3.11 or newer: make PYTHON=python3.12')"
+	$(PYTHON) -m venv .venv

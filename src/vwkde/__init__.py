@@ -1,0 +1,46 @@
+"""Density ratios, posteriors and divergences from samples, with the leading bias removed.
+
+The names below load on first use: `import vwkde` is instant, although scikit-learn and Numba are not.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vwkde.catalogue import methods
+    from vwkde.divergences import kl_divergence, log_density_ratio
+    from vwkde.exceptions import DegenerateDataWarning, OverlapWarning
+    from vwkde.ratio import DensityRatio
+    from vwkde.results import Estimate
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DegenerateDataWarning",
+    "DensityRatio",
+    "Estimate",
+    "OverlapWarning",
+    "kl_divergence",
+    "log_density_ratio",
+    "methods",
+]
+
+_MODULES = {
+    "DegenerateDataWarning": "exceptions",
+    "DensityRatio": "ratio",
+    "Estimate": "results",
+    "OverlapWarning": "exceptions",
+    "kl_divergence": "divergences",
+    "log_density_ratio": "divergences",
+    "methods": "catalogue",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'vwkde' has no attribute {name!r}")
+    return getattr(import_module(f"vwkde.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,90 @@
+"""Work in blocks: how large they may be, and how they spread over the cores.
+
+Threads, not processes: the heavy parts (compiled loops, BLAS) release the interpreter's lock. While blocks run, BLAS
+itself is held to one thread, because the blocks already fill the cores.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import Any
+
+import joblib
+from threadpoolctl import ThreadpoolController
+
+from vwkde._progress import track
+
+DEFAULT_MEMORY_BUDGET = 2**28
+"""Bytes that temporary blocks may take, all threads together, unless told otherwise."""
+
+
+def thread_count(n_threads: int | None = None) -> int:
+    """Return the number of threads to use: the one asked for, else what the machine and its environment allow."""
+    if n_threads is not None:
+        return n_threads
+    limits = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]
+    return max(1, min([int(limit) for limit in limits if limit.isdigit()], default=joblib.cpu_count()))
+
+
+def block_rows(bytes_per_row: int, memory_budget: int) -> int:
+    """Return how many rows of that size fit the budget, at least one."""
+    return max(1, memory_budget // max(1, bytes_per_row))
+
+
+def split(n: int, size: int) -> list[slice]:
+    """Return consecutive slices of at most `size` that cover range(n)."""
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def run(work: Callable[[slice], None], blocks: list[slice], stage: str, n_threads: int | None = None) -> None:
+    """Call `work` on every block, on several threads, with BLAS held to one thread each."""
+    threads = min(thread_count(n_threads), len(blocks))
+    with _single_threaded_blas():
+        if threads <= 1:
+            for block in track(blocks, stage, len(blocks)):
+                work(block)
+            return
+        for _ in track(_pool(threads).map(work, blocks), stage, len(blocks)):
+            pass
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Return threads that stay: starting them anew would cost more than a small problem takes."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="vwkde")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child process inherits the pool, but not its threads
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    import scipy.linalg.cython_blas  # noqa: F401  the BLAS that compiled code calls must be loaded to be found
+
+    return ThreadpoolController()
+
+
+_lock = Lock()
+_users = 0
+_limit: Any = None
+
+
+@contextmanager
+def _single_threaded_blas() -> Iterator[None]:
+    """Hold BLAS to one thread; the last of several simultaneous users restores what the first one found."""
+    global _users, _limit
+    with _lock:
+        _users += 1
+        if _users == 1:
+            _limit = _blas().limit(limits=1, user_api="blas")
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                _limit.restore_original_limits()

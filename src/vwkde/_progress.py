@@ -1,0 +1,35 @@
+"""Progress of long work, told to whoever listens.
+
+Loops over blocks wrap their iterable in `track`. By default nobody listens and nothing is printed; the command line
+listens for the length of one command and draws bars.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+T = TypeVar("T")
+Listener = Callable[[str, int, int], None]
+"""Called with (stage, blocks done, blocks in all)."""
+
+_listener: ContextVar[Listener | None] = ContextVar("vwkde_progress", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Send every block finished inside the `with` statement to `listener`."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def track(items: Iterable[T], stage: str, total: int) -> Iterator[T]:
+    """Yield the items, telling the listener after each one."""
+    listener = _listener.get()
+    for done, item in enumerate(items, start=1):
+        yield item
+        if listener is not None:
+            listener(stage, done, total)

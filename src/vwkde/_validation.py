@@ -1,0 +1,144 @@
+"""What enters from outside is checked here, once; the rest of the package assumes clean arrays."""
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Array = NDArray[np.floating]
+Names = tuple[str, ...] | None
+
+
+def check_pair(numerator: Any, denominator: Any) -> tuple[Array, Array, Names]:
+    """Return both samples as float arrays (n, d) with the same columns, and the columns' names if they have any."""
+    p, p_names = check_sample(numerator, "numerator")
+    q, q_names = check_sample(denominator, "denominator", like=(p.shape[1], p_names, "numerator"))
+    for sample, name in ((p, "numerator"), (q, "denominator")):
+        if len(sample) < 2:
+            raise ValueError(f"The {name} has 1 row; at least 2 are needed to estimate a density. Give more rows.")
+    return p, q, p_names or q_names
+
+
+def check_sample(data: Any, name: str, like: tuple[int, Names, str] | None = None) -> tuple[Array, Names]:
+    """Return a sample as a float array (n, d) and its column names.
+
+    `like` is (columns, names, name) of a sample seen before: named columns are brought into its order.
+    """
+    names = _column_names(data)
+    array = _to_floats(data, name, names)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim == 0:
+        raise ValueError(f"The {name} must be an array of shape (rows, columns). Got {data!r} instead.")
+    if array.ndim != 2:
+        raise ValueError(
+            f"The {name} must be an array of shape (rows, columns). Got {array.ndim} dimensions instead; "
+            f"reshape it, for example with x.reshape(len(x), -1)."
+        )
+    if array.shape[0] == 0 or array.shape[1] == 0:
+        raise ValueError(f"The {name} is empty: shape {array.shape}. Give at least two rows and one column.")
+    if like is not None:
+        array, names = _match_columns(array, names, name, *like)
+    _check_finite(array, name, names)
+    return np.ascontiguousarray(array), names
+
+
+def check_weight(weight: Any, n: int, name: str) -> NDArray[np.float64]:
+    """Return non-negative weights with mean one; all ones if none were given."""
+    if weight is None:
+        return np.ones(n)
+    array = np.asarray(weight, dtype=np.float64)
+    if array.shape != (n,):
+        raise ValueError(f"The {name} must have shape ({n},), one weight per row. Got shape {array.shape} instead.")
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise ValueError(f"The {name} must be finite and non-negative. Got values such as {_worst(array)!r} instead.")
+    if np.count_nonzero(array) < 2:
+        raise ValueError(f"The {name} must be positive for at least 2 rows. Got {np.count_nonzero(array)} instead.")
+    array = array / array.max()
+    return array / array.mean()
+
+
+def check_choice(value: Any, name: str, choices: Collection[str | None], owner: str) -> None:
+    """Raise unless the value is one of the choices."""
+    if value not in choices:
+        raise ValueError(f"The {name!r} parameter of {owner} must be one of {list(choices)}. Got {value!r} instead.")
+
+
+def _column_names(data: Any) -> Names:
+    columns = getattr(data, "columns", None)
+    if columns is None:
+        return None
+    names = tuple(str(column) for column in columns)
+    if len(set(names)) < len(names):
+        raise ValueError("Column names must be unique. Rename the columns or pass a plain array.")
+    return names
+
+
+def _to_floats(data: Any, name: str, names: Names) -> Array:
+    if sparse.issparse(data):
+        raise TypeError(f"The {name} is a sparse matrix; a dense array is needed. Call .toarray() on it.")
+    if isinstance(data, np.ma.MaskedArray):
+        data = np.ma.filled(data.astype(np.float64), np.nan)
+    if hasattr(data, "detach"):
+        data = data.detach().cpu()
+    array = np.asarray(data)
+    if array.dtype.kind == "c":
+        raise ValueError(f"The {name} holds complex numbers; pass real and imaginary parts as columns instead.")
+    if array.dtype.kind in "mM":
+        raise ValueError(f"The {name} holds dates or durations; convert them to numbers first.")
+    if array.dtype.kind in "biuf":
+        return array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"The {name} must hold numbers only. Got {_not_numbers(array, names)} instead; drop or encode it."
+        ) from None
+
+
+def _not_numbers(array: NDArray[Any], names: Names) -> str:
+    """Describe the first entry that is no number, by column if the columns have names."""
+    for index, value in np.ndenumerate(array):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            where = f"column {names[index[1]]!r}" if names and len(index) == 2 else f"entry {index}"
+            return f"{value!r} in {where}"
+    return "values of several lengths"
+
+
+def _match_columns(
+    array: Array, names: Names, name: str, columns: int, like_names: Names, like: str
+) -> tuple[Array, Names]:
+    if names and like_names and set(names) != set(like_names):
+        missing = [column for column in like_names if column not in names]
+        extra = [column for column in names if column not in like_names]
+        raise ValueError(
+            f"The {name} must have the same columns as the {like}. "
+            f"Missing: {missing or 'none'}; not in the {like}: {extra or 'none'}."
+        )
+    if array.shape[1] != columns:
+        raise ValueError(
+            f"The {name} must have as many columns as the {like} ({columns}). Got {array.shape[1]} instead."
+        )
+    if names and like_names and names != like_names:
+        array = array[:, [names.index(column) for column in like_names]]
+    return array, like_names or names
+
+
+def _check_finite(array: Array, name: str, names: Names) -> None:
+    finite = np.isfinite(array)
+    if finite.all():
+        return
+    row, column = (int(index) for index in np.argwhere(~finite)[0])
+    label = names[column] if names else column
+    raise ValueError(
+        f"The {name} must be finite. Got {array[row, column]} in row {row}, column {label!r}, "
+        f"and {np.count_nonzero(~finite)} such entries in all; drop those rows or fill them in."
+    )
+
+
+def _worst(array: NDArray[np.float64]) -> float:
+    return float(array[~np.isfinite(array) | (array < 0)][0])

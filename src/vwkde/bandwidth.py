@@ -1,0 +1,117 @@
+"""How wide the kernel is: rules of thumb, and selection by leaving one out.
+
+All rules take one sample, in any coordinates, and return the bandwidth in the same units. The bias-reduced estimates
+want a wider kernel than a plain density estimate does: the paper selects on a random quarter of the sample.
+"""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde.sums import log_kernel_sums
+
+Floats = NDArray[np.float64]
+Rule = Literal["scott", "silverman", "likelihood", "ise"]
+RULES = ("scott", "silverman", "likelihood", "ise")
+
+_STEPS = np.arange(-8, 9) / 4
+"""Candidates are the start times two to these powers: a quarter to four times, in two chains of √2 steps."""
+_MOVES = 8
+"""How often the candidates may move on by a factor of four, when the best one lies at their edge."""
+_DISTINCT = 0.9
+"""With fewer distinct rows the data are discrete: leaving a value out judges the gaps between values, not the width."""
+_MANY_ROWS = 5_000
+"""A part of this size gives a steady bandwidth on its own; smaller ones are averaged over all parts."""
+
+
+def scott(x: Floats) -> float:
+    """Return Scott's rule n^(−1/(d+4)), scaled by the root mean variance of the columns."""
+    return _spread(x) * len(x) ** (-1 / (x.shape[1] + 4))
+
+
+def silverman(x: Floats) -> float:
+    """Return Silverman's rule (n(d+2)/4)^(−1/(d+4)), scaled by the root mean variance of the columns."""
+    n, d = x.shape
+    return _spread(x) * (n * (d + 2) / 4) ** (-1 / (d + 4))
+
+
+def select_bandwidth(
+    x: Floats,
+    rule: Rule,
+    *,
+    part: float = 1.0,
+    weight: Floats | None = None,
+    random_state: int = 0,
+    n_threads: int | None = None,
+) -> float:
+    """Return the bandwidth that a rule gives on a part of the sample.
+
+    "likelihood" maximises the leave-one-out log likelihood, "ise" minimises the leave-one-out estimate of the
+    integrated squared error. With `part` = ¼ the sample is dealt at random into four parts and the log bandwidths are
+    averaged, which is the paper's quarter rule with less noise; from 20,000 rows on, one quarter is steady enough.
+    Discrete data, where more than a tenth of the rows are copies of others, get Scott's rule.
+    """
+    if rule in ("scott", "silverman"):
+        return {"scott": scott, "silverman": silverman}[rule](x) * part ** (-1 / (x.shape[1] + 4))
+    weight = np.ones(len(x)) if weight is None else weight
+    count = max(1, min(round(1 / part), len(x) // 8))
+    deal = np.array_split(np.random.default_rng(random_state).permutation(len(x)), count)
+    parts = deal if len(deal[0]) < _MANY_ROWS else deal[:1]
+    return float(np.exp(np.mean([np.log(_leave_one_out(x[rows], rule, weight[rows], n_threads)) for rows in parts])))
+
+
+def _leave_one_out(x: Floats, rule: Rule, weight: Floats, n_threads: int | None) -> float:
+    """Return the best of the candidates, refined by a parabola through it and its neighbours."""
+    start = scott(x)
+    rows = len(x)
+    x, weight = _distinct(x, weight)
+    if len(x) < max(3, _DISTINCT * rows):
+        return start
+    loss = {"likelihood": _negative_log_likelihood, "ise": _integrated_squared_error}[rule]
+    for _ in range(_MOVES):
+        losses = loss(x, start * 2.0**_STEPS, weight, n_threads)
+        best = int(np.argmin(losses))
+        if 0 < best < len(losses) - 1:
+            break
+        start *= 2.0 ** _STEPS[best]
+    else:
+        return start
+    before, here, after = losses[best - 1 : best + 2]
+    offset = 0.5 * (before - after) / (before - 2 * here + after)
+    return float(start * 2.0 ** (_STEPS[best] + offset * (_STEPS[1] - _STEPS[0])))
+
+
+def _negative_log_likelihood(x: Floats, bandwidths: Floats, weight: Floats, n_threads: int | None) -> Floats:
+    sums = log_kernel_sums(x, x, bandwidths, log_weight=np.log(weight), leave_one_out=True, n_threads=n_threads)
+    return x.shape[1] * np.log(bandwidths) - np.average(sums, axis=1, weights=weight)
+
+
+def _integrated_squared_error(x: Floats, bandwidths: Floats, weight: Floats, n_threads: int | None) -> Floats:
+    """Return ∫p̂² − 2·mean p̂₋ᵢ(xᵢ), in units of the candidates' middle; the kernel of p̂² is wider by √2."""
+    total = weight.sum()
+    log_weight = np.log(weight)
+    wide = bandwidths * np.sqrt(2)
+    square = log_kernel_sums(x, x, wide, log_weight=log_weight, n_threads=n_threads) - np.log(total)
+    own = log_kernel_sums(x, x, bandwidths, log_weight=log_weight, leave_one_out=True, n_threads=n_threads)
+    own -= np.log(total - weight)
+    unit = np.sqrt(2 * np.pi) * np.median(bandwidths)
+    volume = x.shape[1] * np.log(unit)
+    scale = x.shape[1] * np.log(np.sqrt(2 * np.pi) * np.stack([wide, bandwidths]))[:, :, None]
+    integral = np.average(np.exp(square - scale[0] + volume), axis=1, weights=weight)
+    cross = np.average(np.exp(own - scale[1] + volume), axis=1, weights=weight)
+    return integral - 2 * cross
+
+
+def _distinct(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Merge equal rows: leaving one of several copies out would leave nothing out, and favour no width at all."""
+    rounded = np.round((x - x.mean(axis=0)) / _spread(x), 9)
+    _, first, group = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
+    if len(first) == len(x):
+        return x, weight
+    return x[first], np.bincount(group.ravel(), weights=weight).astype(np.float64)
+
+
+def _spread(x: Floats) -> float:
+    """Return the root mean variance; one where nothing varies, so that a bandwidth is positive."""
+    return float(np.sqrt(np.mean(np.var(x, axis=0)))) or 1.0

@@ -1,0 +1,205 @@
+"""The command line: `vwkde kl`, `vwkde ratio`, `vwkde demo`."""
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table as RichTable
+
+import vwkde
+from vwkde import _progress
+from vwkde.catalogue import methods
+
+ERROR = 2
+"""Exit status of anything that went wrong; 1 is kept for findings."""
+
+_PATIENCE = 1.0
+"""Seconds of work before a bar appears."""
+
+app = typer.Typer(
+    help="Density ratios and divergences from samples, with the leading bias removed.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+_out = Console()
+_err = Console(stderr=True)
+
+Numerator = Annotated[Path, typer.Argument(metavar="P", help="Sample of P, the numerator: CSV, Parquet or NPY.")]
+Denominator = Annotated[Path, typer.Argument(metavar="Q", help="Sample of Q, the denominator.")]
+Method = Annotated[str | None, typer.Option(help=f"One of: {', '.join(methods())}. Default: the best one.")]
+Bandwidth = Annotated[str, typer.Option(help="A number, in units of the data's spread, or a rule's name.")]
+Columns = Annotated[str | None, typer.Option(help="Use only these columns: a,b,c.")]
+Seed = Annotated[int, typer.Option(help="Seeds every random choice.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(vwkde.__version__)
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
+]
+
+
+@app.callback()
+def _common(version: Version = False) -> None:
+    del version
+
+
+@app.command()
+def kl(
+    numerator: Numerator,
+    denominator: Denominator,
+    method: Method = None,
+    bandwidth: Bandwidth = "auto",
+    columns: Columns = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Estimate the KL divergence KL(P ‖ Q) from two samples."""
+    from vwkde.tables import read_table
+
+    p, q = (read_table(path, _names(columns)) for path in (numerator, denominator))
+    with _bars():
+        estimate = vwkde.kl_divergence(p, q, method=method, random_state=seed, **_given(bandwidth))
+    if as_json:
+        typer.echo(json.dumps(estimate.to_dict(), indent=2))
+    else:
+        typer.echo(str(estimate))
+
+
+@app.command()
+def ratio(
+    numerator: Numerator,
+    denominator: Denominator,
+    at: Annotated[Path, typer.Option(metavar="Z", help="Points at which to estimate the ratio.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write here: CSV, Parquet or NPY.")] = None,
+    method: Method = None,
+    bandwidth: Bandwidth = "auto",
+    columns: Columns = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Estimate the log density ratio log p/q at points, and the posterior of P at equal priors."""
+    from vwkde.divergences import make_ratio
+    from vwkde.posterior import posterior
+    from vwkde.tables import read_table, write_table
+
+    p, q, z = (read_table(path, _names(columns)) for path in (numerator, denominator, at))
+    with _bars():
+        fitted = make_ratio(method, {"random_state": seed, **_given(bandwidth)}).fit(p, q)
+        log_ratio = fitted.log_ratio(z)
+    results = {"log_ratio": log_ratio, "posterior": posterior(log_ratio, 0.5)}
+    if output is not None:
+        write_table(output, results)
+        typer.echo(f"{len(log_ratio)} rows written to {output}", err=True)
+    if as_json:
+        typer.echo(json.dumps({name: values.tolist() for name, values in results.items()}))
+    elif output is None:
+        np.savetxt(
+            sys.stdout, np.column_stack(list(results.values())), "%.8g", ",", header=",".join(results), comments=""
+        )
+
+
+@app.command()
+def demo(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the picture and the figures.")] = Path(
+        "demo"
+    ),
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Run the paper's 1-D and 20-D examples: truth, plain KDE and VWKDE side by side, and a picture."""
+    from vwkde import plot
+    from vwkde.demo import ROWS, run
+
+    with _bars():
+        comparisons = list(run(seed))
+    rows = [comparison.to_dict() for comparison in comparisons]
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+    else:
+        _print_table(rows, f"KL divergence in nats, {ROWS:,} points per sample")
+    try:
+        plot.require_matplotlib()
+    except ImportError as error:
+        _err.print(f"No picture: {error}", style="yellow", markup=False)
+        return
+    output.mkdir(parents=True, exist_ok=True)
+    plot.save_demo(comparisons, output / "demo.png")
+    typer.echo(f"Picture: {output / 'demo.png'}", err=as_json)
+
+
+def main() -> None:
+    """Run the command line; whatever goes wrong is told in one line, with exit status 2."""
+    warnings.showwarning = _print_warning
+    try:
+        app()
+    except (ValueError, TypeError, OSError, ImportError, MemoryError, np.linalg.LinAlgError) as error:
+        _err.print(
+            f"error: {' '.join(str(error).split()) or type(error).__name__}", style="red", markup=False, soft_wrap=True
+        )
+        raise SystemExit(ERROR) from None
+
+
+def _names(columns: str | None) -> list[str] | None:
+    return [name.strip() for name in columns.split(",")] if columns else None
+
+
+def _given(bandwidth: str) -> dict[str, Any]:
+    """Return the bandwidth as a parameter, unless it was left to the method."""
+    if bandwidth == "auto":
+        return {}
+    try:
+        return {"bandwidth": float(bandwidth)}
+    except ValueError:
+        return {"bandwidth": bandwidth}
+
+
+def _print_table(rows: list[dict[str, Any]], title: str) -> None:
+    table = RichTable(title=title)
+    for name in rows[0]:
+        table.add_column(name, justify="left" if name == "example" else "right")
+    for row in rows:
+        table.add_row(*(value if isinstance(value, str) else f"{value:.3f}" for value in row.values()))
+    _out.print(table)
+
+
+def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    _err.print(f"warning: {message}", style="yellow", markup=False, soft_wrap=True)
+
+
+@contextmanager
+def _bars() -> Iterator[None]:
+    """Show a bar for each stage of work that lasts."""
+    start = monotonic()
+    tasks: dict[str, TaskID] = {}
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=_err, transient=True, disable=not _err.is_terminal) as progress:
+
+        def listen(stage: str, done: int, total: int) -> None:
+            if monotonic() - start < _PATIENCE:
+                return
+            if stage not in tasks:
+                tasks[stage] = progress.add_task(stage, total=total)
+            progress.update(tasks[stage], completed=done, total=total)
+
+        with _progress.listening(listen):
+            yield
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Derivatives of a Gaussian fitted to the sample: the paper's model-based variant."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.covariance import ledoit_wolf_shrinkage
+
+from vwkde.exceptions import DegenerateDataWarning
+
+Floats = NDArray[np.float64]
+
+_THINNEST = 1e-6
+"""Variance below which a direction of a whitened sample counts as degenerate."""
+
+
+@dataclass(frozen=True)
+class GaussianDerivatives:
+    """Score and Laplacian of N(mean, precision⁻¹), and its log density up to a constant."""
+
+    mean: Floats
+    precision: Floats
+
+    def score(self, x: Floats) -> Floats:
+        """Return ∇log p = −precision · (x − mean)."""
+        return -(x - self.mean) @ self.precision
+
+    def laplacian_over_density(self, x: Floats) -> Floats:
+        """Return ∇²p / p = ‖∇log p‖² − trace(precision)."""
+        return (self.score(x) ** 2).sum(axis=1) - np.trace(self.precision)
+
+    def log_density(self, x: Floats) -> Floats:
+        """Return log p less its normalising constant."""
+        return 0.5 * np.einsum("ij,ij->i", x - self.mean, self.score(x))
+
+
+def fit_gaussian(x: Floats, weight: Floats, name: str = "sample") -> GaussianDerivatives:
+    """Fit a Gaussian to a whitened sample; its name is for the warning when it has no density.
+
+    The covariance is the sample's own: any ridge on it would bias the Laplacian. Only a sample too small to have one is
+    shrunk towards the identity, which here is the pooled covariance.
+    """
+    mean = np.average(x, axis=0, weights=weight)
+    centred = x - mean
+    covariance = (centred.T * weight) @ centred / (len(x) - 1)
+    if len(x) - 1 < 2 * x.shape[1]:
+        shrinkage = ledoit_wolf_shrinkage(centred, assume_centered=True)
+        covariance = (1 - shrinkage) * covariance + shrinkage * np.eye(x.shape[1])
+    values, vectors = np.linalg.eigh(covariance)
+    if values[0] < _THINNEST:
+        warnings.warn(
+            f"The {name} does not vary in {np.count_nonzero(values < _THINNEST)} of {len(values)} directions in which "
+            f"the other sample does: it has no density there, and the true ratio is infinite or zero. What follows "
+            f"compares smoothed samples. Drop the columns that are constant in one sample.",
+            DegenerateDataWarning,
+            stacklevel=2,
+        )
+    return GaussianDerivatives(mean, (vectors / np.maximum(values, _THINNEST)) @ vectors.T)

@@ -1,0 +1,65 @@
+"""Questions about two samples, answered in one call."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde.catalogue import parameters_of
+from vwkde.ratio import DensityRatio
+from vwkde.results import Estimate
+
+
+def kl_divergence(
+    numerator: Any,
+    denominator: Any,
+    *,
+    method: str | None = None,
+    numerator_weight: Any = None,
+    denominator_weight: Any = None,
+    **parameters: Any,
+) -> Estimate:
+    """Estimate the Kullback–Leibler divergence KL(numerator ‖ denominator), in nats.
+
+    Parameters
+    ----------
+    numerator, denominator
+        Samples of P and Q: arrays (n, d) or (n,), DataFrames, CPU tensors. The numbers of rows may differ.
+    method
+        One of `vwkde.methods()`. By default this project's best estimator.
+    numerator_weight, denominator_weight
+        Non-negative weights of the rows.
+    **parameters
+        Any parameter of `DensityRatio`, for example `bandwidth=0.5`.
+
+    Returns
+    -------
+    Estimate
+        `float(estimate)` is the value; it also has `standard_error`, `interval` and `diagnostics`.
+
+    Examples
+    --------
+    >>> import numpy as np, vwkde
+    >>> rng = np.random.default_rng(0)
+    >>> estimate = vwkde.kl_divergence(rng.normal(0, 1, (500, 2)), rng.normal(1, 1, (500, 2)))
+    >>> estimate.unit
+    'nats'
+    """
+    ratio = make_ratio(method, parameters)
+    ratio.fit(numerator, denominator, numerator_weight=numerator_weight, denominator_weight=denominator_weight)
+    return ratio.divergence("kl")
+
+
+def log_density_ratio(
+    numerator: Any, denominator: Any, *, at: Any, method: str | None = None, **parameters: Any
+) -> NDArray[np.float64]:
+    """Estimate log p/q at the points `at`, from samples of P (numerator) and Q (denominator).
+
+    `method` and the parameters are those of `kl_divergence`.
+    """
+    return make_ratio(method, parameters).fit(numerator, denominator).log_ratio(at)
+
+
+def make_ratio(method: str | None, parameters: dict[str, Any]) -> DensityRatio:
+    """Return the unfitted estimator that a method names, with some of its parameters set."""
+    return DensityRatio(**(parameters_of(method) | parameters))

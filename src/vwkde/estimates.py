@@ -1,0 +1,83 @@
+"""Two kernel density estimates that share a weight function, and what they say at points."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde.samples import Sample
+from vwkde.sums import log_kernel_sums
+from vwkde.weights import Weight
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LogDensities:
+    """Logarithms of α·p for the numerator's and the denominator's density at some points, less a common constant."""
+
+    numerator: Floats
+    denominator: Floats
+
+    @property
+    def log_ratio(self) -> Floats:
+        """Return log p₁/p₂: the weight and the constant cancel."""
+        return self.numerator - self.denominator
+
+
+@dataclass(frozen=True)
+class EstimatePair:
+    """The weighted estimates p̂₁ and p̂₂ of one bandwidth."""
+
+    numerator: Sample
+    denominator: Sample
+    weight: Weight
+    bandwidth: float
+    dtype: np.dtype[Any]
+    memory_budget: int
+    n_threads: int | None
+
+    def at(self, x: Floats) -> LogDensities:
+        """Return the log densities at new points."""
+        return LogDensities(self._log_density(x, self.numerator), self._log_density(x, self.denominator))
+
+    @cached_property
+    def at_numerator(self) -> LogDensities:
+        """The log densities at the numerator's points, each left out of its own estimate."""
+        x = self.numerator.points
+        return LogDensities(self._log_density_left_out(self.numerator), self._log_density(x, self.denominator))
+
+    @cached_property
+    def at_denominator(self) -> LogDensities:
+        """The log densities at the denominator's points, each left out of its own estimate."""
+        x = self.denominator.points
+        return LogDensities(self._log_density(x, self.numerator), self._log_density_left_out(self.denominator))
+
+    def _log_density(self, x: Floats, sample: Sample) -> Floats:
+        return self._log_sums(x, sample, leave_one_out=False) - np.log(sample.weight.sum())
+
+    def _log_density_left_out(self, sample: Sample) -> Floats:
+        sums = self._log_sums(sample.points, sample, leave_one_out=True)
+        return sums - np.log(sample.weight.sum() - sample.weight)
+
+    def _log_sums(self, x: Floats, sample: Sample, leave_one_out: bool) -> Floats:
+        log_weight = self._numerator_log_weight if sample is self.numerator else self._denominator_log_weight
+        return log_kernel_sums(
+            x.astype(self.dtype),
+            sample.points.astype(self.dtype),
+            self.bandwidth,
+            log_weight=log_weight,
+            leave_one_out=leave_one_out,
+            memory_budget=self.memory_budget,
+            n_threads=self.n_threads,
+        )
+
+    @cached_property
+    def _numerator_log_weight(self) -> Floats:
+        return self.weight.log_weight(self.numerator.points) + self.numerator.log_weight
+
+    @cached_property
+    def _denominator_log_weight(self) -> Floats:
+        return self.weight.log_weight(self.denominator.points) + self.denominator.log_weight

@@ -1,0 +1,9 @@
+"""Warnings of this package, each of its own class so that it can be silenced or turned into an error alone."""
+
+
+class DegenerateDataWarning(UserWarning):
+    """Columns or directions carry no variation; the warning says what was done about them."""
+
+
+class OverlapWarning(UserWarning):
+    """The samples overlap too little for the ratio to be known where it matters."""

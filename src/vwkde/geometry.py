@@ -1,0 +1,133 @@
+"""The coordinates everything else works in.
+
+Both samples are moved, turned and scaled by one affine map, so that their pooled within-class covariance is the
+identity. Ratio and divergences do not change under such a map, and a round kernel in the new coordinates is an ellipse
+that follows the data in the old ones: the estimate is the same for any affine copy of the data.
+
+The rows of a sample are also put into an order that depends on the data alone. Random choices and block boundaries then
+fall on the same points whatever order, or rotation, the rows arrived in.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.covariance import ledoit_wolf_shrinkage
+
+from vwkde._validation import Array, Names
+from vwkde.exceptions import DegenerateDataWarning
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """The affine map x → (x / unit − centre) · matrix."""
+
+    unit: Floats
+    centre: Floats
+    matrix: Floats
+
+    def __call__(self, x: Array) -> Floats:
+        """Return the points in the new coordinates."""
+        return (x / self.unit - self.centre) @ self.matrix
+
+
+def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, Floats], names: Names) -> Whitening:
+    """Return the map that gives the pooled within-class covariance the value one in every direction that varies."""
+    unit = _powers_of_two(np.maximum(np.abs(numerator).max(axis=0), np.abs(denominator).max(axis=0)))
+    samples = (numerator / unit, denominator / unit)
+    rough = _whiten_once(samples, weights, names)
+    # A second round repairs what rounding did to directions much thinner than others.
+    fine = _whiten_once(tuple((x - rough.centre) @ rough.matrix for x in samples), weights, None)
+    centre = rough.centre + fine.centre @ np.linalg.pinv(rough.matrix)
+    return Whitening(unit, centre, rough.matrix @ fine.matrix)
+
+
+def canonical_order(x: Floats) -> NDArray[np.intp]:
+    """Return an order of whitened rows that no rotation and no shuffling changes: by distance from the centre.
+
+    Distances are rounded so that equal ones stay equal; coordinates then break the tie.
+    """
+    distance = np.round(np.einsum("ij,ij->i", x, x), 10)
+    keys = [np.round(x[:, column], 10) for column in reversed(range(x.shape[1]))]
+    order = np.argsort(distance, kind="stable")
+    if (np.diff(distance[order]) > 0).all():
+        return order
+    return np.lexsort((*keys, distance))
+
+
+def _whiten_once(samples: tuple[Floats, ...], weights: tuple[Floats, Floats], names: Names) -> Whitening:
+    means = [np.average(x, axis=0, weights=w) for x, w in zip(samples, weights, strict=True)]
+    scatters = [((x - mean).T * w) @ (x - mean) for x, mean, w in zip(samples, means, weights, strict=True)]
+    rows = len(samples[0]) + len(samples[1])
+    covariance = (scatters[0] + scatters[1]) / (rows - 2)
+    scale = np.sqrt(np.diag(covariance))
+    constant = scale <= 1e-13
+    _report_constant(constant, means[0] - means[1], names)
+    scale[constant] = np.inf
+    correlation = _shrunk(covariance / np.outer(scale, scale), samples, means, scale, constant)
+    values, vectors = np.linalg.eigh(correlation)
+    flat = values <= 10 * len(values) * np.finfo(float).eps
+    _report_flat(int(flat.sum() - constant.sum()), vectors[:, flat], (means[0] - means[1]) / scale)
+    root = vectors[:, ~flat] / np.sqrt(values[~flat])
+    if not flat.any():
+        root = root @ vectors.T  # the symmetric root does not turn with the eigenvectors' arbitrary choice
+    matrix = root / scale[:, None]
+    return Whitening(np.ones(len(scale)), (means[0] + means[1]) / 2, matrix)
+
+
+def _powers_of_two(size: Floats) -> Floats:
+    """Return units that bring the sizes near one; a power of two divides without rounding."""
+    return np.exp2(np.round(np.log2(np.where(size > 0, size, 1.0))))
+
+
+def _shrunk(
+    correlation: Floats, samples: tuple[Floats, ...], means: list[Floats], scale: Floats, constant: NDArray[np.bool_]
+) -> Floats:
+    """Shrink towards the identity where rows are too few to know the correlations (Ledoit and Wolf)."""
+    varying = np.count_nonzero(~constant)
+    if sum(map(len, samples)) - 2 >= 2 * varying:
+        return correlation
+    centred = np.concatenate([(x - mean) / scale for x, mean in zip(samples, means, strict=True)])
+    shrinkage = float(ledoit_wolf_shrinkage(centred[:, ~constant], assume_centered=True))
+    warnings.warn(
+        f"Rows are few for {varying} columns: the correlations between columns were shrunk by {shrinkage:.0%}. "
+        f"Give more rows or fewer columns for an answer that does not depend on the choice of axes.",
+        DegenerateDataWarning,
+        stacklevel=2,
+    )
+    return (1 - shrinkage) * correlation + shrinkage * np.diag(np.where(constant, 0.0, 1.0))
+
+
+def _report_constant(constant: NDArray[np.bool_], difference: Floats, names: Names) -> None:
+    if not constant.any():
+        return
+    labels = [names[i] if names else int(i) for i in np.flatnonzero(constant)]
+    if constant.all():
+        raise ValueError("No column varies within the samples: all rows are equal, so there is no density to estimate.")
+    if (np.abs(difference[constant]) > 1e-12).any():
+        raise ValueError(
+            f"Columns {labels} are constant within each sample but differ between them: the supports are disjoint, "
+            f"the ratio is infinite. Drop those columns if they are labels, not measurements."
+        )
+    warnings.warn(
+        f"Columns {labels} are constant in both samples and were left out.", DegenerateDataWarning, stacklevel=2
+    )
+
+
+def _report_flat(count: int, directions: Floats, difference: Floats) -> None:
+    if count <= 0:
+        return
+    if (np.abs(difference @ directions) > 1e-6).any():
+        raise ValueError(
+            "The samples lie in parallel planes that do not meet: the supports are disjoint, the ratio is infinite. "
+            "Look for a column that the others determine, and drop it."
+        )
+    warnings.warn(
+        f"Some columns are copies or linear combinations of others: {count} of the {len(difference)} directions "
+        f"carry no variation and were left out.",
+        DegenerateDataWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,47 @@
+"""A sample inside the package: whitened, weighted, in canonical order."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde.geometry import canonical_order
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Whitened points with one weight each (mean one), and the rows they had when they came in."""
+
+    points: Floats
+    weight: Floats
+    rows: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        """Return the number of points."""
+        return len(self.points)
+
+    @property
+    def log_weight(self) -> Floats:
+        """Return the logarithm of the weights; −inf for points that do not count."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.weight)
+
+    def in_given_order(self, values: Floats) -> Floats:
+        """Return one value per point in the order in which the rows came in."""
+        result = np.empty_like(values)
+        result[self.rows] = values
+        return result
+
+    def choose(self, most: int, random: np.random.Generator) -> Floats:
+        """Return at most so many points, drawn without replacement."""
+        if len(self) <= most:
+            return self.points
+        return self.points[np.sort(random.choice(len(self), most, replace=False))]
+
+
+def make_sample(points: Floats, weight: Floats) -> Sample:
+    """Return the points in canonical order."""
+    rows = canonical_order(points)
+    return Sample(points[rows], weight[rows], rows)

@@ -1,0 +1,68 @@
+"""Weighted Gaussian log kernel sums: one seam, several engines.
+
+`log_kernel_sums` is the seam. An engine is a module with a function `log_sums` like the reference's.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vwkde._blocks import DEFAULT_MEMORY_BUDGET
+from vwkde.sums import reference, tiles
+
+Engine = Literal["numba", "reference"]
+_ENGINES: dict[str, Callable[..., NDArray[np.float64]]] = {"numba": tiles.log_sums, "reference": reference.log_sums}
+
+
+def log_kernel_sums(
+    queries: NDArray[np.floating],
+    points: NDArray[np.floating],
+    bandwidth: float | ArrayLike,
+    *,
+    log_weight: ArrayLike | None = None,
+    leave_one_out: bool = False,
+    engine: Engine = "numba",
+    memory_budget: int = DEFAULT_MEMORY_BUDGET,
+    n_threads: int | None = None,
+) -> NDArray[np.float64]:
+    """Return log Σ_j exp(log_weight_j − ‖x_i − y_j‖² / 2h²) for every query x_i, summed over the points y_j.
+
+    Parameters
+    ----------
+    queries, points
+        Arrays (n, d) and (m, d). The sums run in float32 if both are float32, else in float64.
+    bandwidth
+        h, or several of them: they share one pass over the distances, and in steps of √2 one exponential.
+    log_weight
+        One log weight per point (m,), or several columns (m, k), which share the pass too.
+    leave_one_out
+        The queries are the points, and each sum leaves its own point out.
+    engine
+        "numba" (tiles, all cores) or "reference" (plain NumPy).
+    memory_budget
+        Bytes that temporary blocks may take. It changes memory, not results.
+    n_threads
+        Threads to use; by default all that the machine and its environment allow.
+
+    Returns
+    -------
+    ndarray of float64
+        Shape (n,), with the bandwidths as a leading axis and the columns of weights as a last one where several were
+        given. A sum over nothing but zero weights is −inf.
+    """
+    dtype = np.float32 if queries.dtype == points.dtype == np.float32 else np.float64
+    bandwidths = np.asarray(bandwidth, dtype=np.float64)
+    weights = np.zeros(len(points)) if log_weight is None else np.asarray(log_weight, dtype=np.float64)
+    excluded = np.arange(len(queries) if leave_one_out else 0)
+    sums = _ENGINES[engine](
+        np.ascontiguousarray(queries, dtype=dtype),
+        np.ascontiguousarray(points, dtype=dtype),
+        np.atleast_1d(bandwidths),
+        weights.reshape(len(points), -1),
+        excluded,
+        memory_budget,
+        n_threads,
+    )
+    return sums.reshape((*bandwidths.shape, len(queries), *weights.shape[1:]))

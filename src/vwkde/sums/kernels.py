@@ -1,0 +1,163 @@
+"""Compiled inner loops of the CPU engine.
+
+Everything here is in base 2 and in scaled coordinates: x and y are divided by h·sqrt(2·ln 2), so that the Gaussian
+kernel is 2^(−‖x − y‖²). Points come in tiles of shape (tiles, dimensions, columns); a tile of exponents for ROWS
+queries stays in the L2 cache from the moment it is filled until it is summed.
+
+An exponent is exponent[i, j] + column[j] − row[i]. Filled by a matrix product it is 2·x·y, and the squared norms are in
+`column` and `row`; filled by differences it is −‖x − y‖², slower in many dimensions but exact however far the data lie
+from their centre. The row term also carries the row's shift, which keeps the sums in range.
+
+Whole arrays and indices are passed to the inner functions, not rows: making a view of a row costs as much as a tenth of
+the work on it.
+"""
+
+import numpy as np
+
+from vwkde._compile import compiled
+from vwkde._exp2 import exp2
+
+ROWS = 64
+COLUMNS = 512
+"""A tile of 64 × 512 doubles fills a quarter of a 1 MiB L2 cache."""
+
+_REASSOCIATE = ("reassoc", "contract", "nsz")
+"""Lets sums run in vectors; infinities and NaN keep their meaning."""
+
+
+@compiled(*_REASSOCIATE)
+def _take_differences(x, i, tiles, k, buffer):
+    """Fill the buffer's first row with −‖x − y‖², four dimensions at a time so that few passes go over it."""
+    dimensions, columns = x.shape[1], tiles.shape[2]
+    d = dimensions % 4
+    if d == 3:
+        x0, x1, x2 = x[i, 0], x[i, 1], x[i, 2]
+        for j in range(columns):
+            e0, e1, e2 = x0 - tiles[k, 0, j], x1 - tiles[k, 1, j], x2 - tiles[k, 2, j]
+            buffer[0, j] = -(e0 * e0 + e1 * e1 + e2 * e2)
+    elif d == 2:
+        x0, x1 = x[i, 0], x[i, 1]
+        for j in range(columns):
+            e0, e1 = x0 - tiles[k, 0, j], x1 - tiles[k, 1, j]
+            buffer[0, j] = -(e0 * e0 + e1 * e1)
+    elif d == 1:
+        x0 = x[i, 0]
+        for j in range(columns):
+            e0 = x0 - tiles[k, 0, j]
+            buffer[0, j] = -(e0 * e0)
+    else:
+        d = 4
+        x0, x1, x2, x3 = x[i, 0], x[i, 1], x[i, 2], x[i, 3]
+        for j in range(columns):
+            e0, e1, e2, e3 = x0 - tiles[k, 0, j], x1 - tiles[k, 1, j], x2 - tiles[k, 2, j], x3 - tiles[k, 3, j]
+            buffer[0, j] = -(e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
+    while d < dimensions:
+        x0, x1, x2, x3 = x[i, d], x[i, d + 1], x[i, d + 2], x[i, d + 3]
+        for j in range(columns):
+            e0, e1 = x0 - tiles[k, d, j], x1 - tiles[k, d + 1, j]
+            e2, e3 = x2 - tiles[k, d + 2, j], x3 - tiles[k, d + 3, j]
+            buffer[0, j] -= e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3
+        d += 4
+
+
+@compiled()
+def _exponents(x, i, start, tiles, k, product, excluded, first, buffer):
+    """Return the buffer's row that holds the exponents of query i against tile k.
+
+    A product has filled the whole buffer beforehand, from row `start` on; differences are taken now, into a row that
+    stays in the L1 cache. An excluded point's exponent becomes hopelessly small.
+    """
+    r = i - start if product else 0
+    if not product:
+        _take_differences(x, i, tiles, k, buffer)
+    if excluded.shape[0] > 0:
+        j = excluded[i] - first - k * tiles.shape[2]
+        if 0 <= j < tiles.shape[2]:
+            buffer[r, j] = -np.inf
+    return r
+
+
+@compiled(*_REASSOCIATE)
+def _sum(buffer, r, column, k, row):
+    total = buffer.dtype.type(0)
+    for j in range(buffer.shape[1]):
+        total += exp2(buffer[r, j] + column[k, j] - row)
+    return total
+
+
+@compiled(*_REASSOCIATE, "nnan")
+def _max(buffer, r, column, k):
+    largest = buffer.dtype.type(-np.inf)
+    for j in range(buffer.shape[1]):
+        largest = max(largest, buffer[r, j] + column[k, j])
+    return largest
+
+
+@compiled(*_REASSOCIATE)
+def _exponentiate(buffer, r, column, k, row):
+    for j in range(buffer.shape[1]):
+        buffer[r, j] = exp2(buffer[r, j] + column[k, j] - row)
+
+
+@compiled(*_REASSOCIATE)
+def _weighted_sum(buffer, r, weight, k, c):
+    total = buffer.dtype.type(0)
+    for j in range(buffer.shape[1]):
+        total += buffer[r, j] * weight[k, c, j]
+    return total
+
+
+@compiled(*_REASSOCIATE)
+def _square(buffer, r, smallest):
+    for j in range(buffer.shape[1]):
+        buffer[r, j] = max(buffer[r, j] * buffer[r, j], smallest)
+
+
+@compiled()
+def sum_rows(x, tiles, column, row, product, excluded, first, total):
+    """Add Σ_j 2^(exponent + column − row) to `total` (float64), tile by tile."""
+    buffer = np.empty((ROWS, tiles.shape[2]), x.dtype)
+    for start in range(0, x.shape[0], ROWS):
+        stop = min(start + ROWS, x.shape[0])
+        for k in range(tiles.shape[0]):
+            if product:
+                np.dot(x[start:stop], tiles[k], buffer[: stop - start])
+            for i in range(start, stop):
+                r = _exponents(x, i, start, tiles, k, product, excluded, first, buffer)
+                total[i] += _sum(buffer, r, column, k, row[i])
+
+
+@compiled()
+def max_rows(x, tiles, column, product, excluded, first, largest):
+    """Raise `largest` (float64) to max_j (exponent + column)."""
+    buffer = np.empty((ROWS, tiles.shape[2]), x.dtype)
+    for start in range(0, x.shape[0], ROWS):
+        stop = min(start + ROWS, x.shape[0])
+        for k in range(tiles.shape[0]):
+            if product:
+                np.dot(x[start:stop], tiles[k], buffer[: stop - start])
+            for i in range(start, stop):
+                r = _exponents(x, i, start, tiles, k, product, excluded, first, buffer)
+                largest[i] = max(largest[i], _max(buffer, r, column, k))
+
+
+@compiled()
+def sum_rows_of_chain(x, tiles, column, row, product, excluded, first, weight, smallest, total):
+    """Add Σ_j weight_j · u_ij^(2^level) to `total` (levels, queries, weights), where u = 2^(exponent + column − row).
+
+    One exponential serves all levels: each next bandwidth is smaller by √2, so its kernel is the square of the last.
+    """
+    buffer = np.empty((ROWS, tiles.shape[2]), x.dtype)
+    for start in range(0, x.shape[0], ROWS):
+        stop = min(start + ROWS, x.shape[0])
+        for k in range(tiles.shape[0]):
+            if product:
+                np.dot(x[start:stop], tiles[k], buffer[: stop - start])
+            for i in range(start, stop):
+                r = _exponents(x, i, start, tiles, k, product, excluded, first, buffer)
+                _exponentiate(buffer, r, column, k, row[i])
+                for level in range(total.shape[0]):
+                    if level > 0:
+                        _square(buffer, r, smallest)
+                    for c in range(weight.shape[1]):
+                        total[level, i, c] += _weighted_sum(buffer, r, weight, k, c)

@@ -1,0 +1,37 @@
+"""The bias B that a weight function leaves: loss of the fit, diagnostic of the result, written once.
+
+With scores s₁, s₂ of the two densities, the log ratio of the weighted kernel estimates is off by h²·B to leading order,
+
+    B = ∇log α · (s₁ − s₂) + ½ (∇²p₁/p₁ − ∇²p₂/p₂),
+
+the first term steered by the weight, the second what a plain estimate suffers.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde.derivatives import Derivatives
+from vwkde.weights import Weight
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BiasTerms:
+    """What B is made of at some points: the difference of scores (n, d), and B of a uniform weight (n,)."""
+
+    direction: Floats
+    unweighted: Floats
+
+
+def bias_terms(numerator: Derivatives, denominator: Derivatives, x: Floats) -> BiasTerms:
+    """Return the terms of B at the points x."""
+    laplacians = numerator.laplacian_over_density(x) - denominator.laplacian_over_density(x)
+    return BiasTerms(numerator.score(x) - denominator.score(x), 0.5 * laplacians)
+
+
+def residual_bias(weight: Weight, terms: BiasTerms, x: Floats) -> Floats:
+    """Return B at the points x."""
+    return weight.slope(x, terms.direction) + terms.unweighted

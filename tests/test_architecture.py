@@ -1,0 +1,88 @@
+"""The shape of the house: imports go one way, the public names are those meant, and importing is cheap."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import vwkde
+
+SOURCE = Path(vwkde.__file__).parent
+
+PIPELINE = [
+    "exceptions", "catalogue", "_compile", "_exp2", "_progress", "_blocks", "_validation", "results", "tables",
+    "geometry", "samples",
+    "derivatives", "derivatives.gaussian", "datasets",
+    "weights", "weights.uniform", "weights.residual", "weights.closed_form", "weights.expansion",
+    "sums.reference", "sums.kernels", "sums.tiles", "sums",
+    "bandwidth", "estimates", "overlap", "posterior", "functionals",
+    "ratio", "divergences",
+    "demo", "plot", "cli",
+]  # fmt: skip
+
+PUBLIC = {
+    "DegenerateDataWarning",
+    "DensityRatio",
+    "Estimate",
+    "OverlapWarning",
+    "kl_divergence",
+    "log_density_ratio",
+    "methods",
+}
+
+
+def module_names() -> dict[str, Path]:
+    paths = {path: path.relative_to(SOURCE).with_suffix("").parts for path in SOURCE.rglob("*.py")}
+    names = {".".join(part for part in parts if part != "__init__"): path for path, parts in paths.items()}
+    return {name: path for name, path in names.items() if name}
+
+
+def imported_modules(path: Path) -> set[str]:
+    names = module_names()
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "vwkde":
+            base = node.module.removeprefix("vwkde").removeprefix(".")
+            inner = [f"{base}.{alias.name}".lstrip(".") for alias in node.names]
+            found |= {name if name in names else base for name in inner}
+    return found & set(names)
+
+
+def test_every_module_has_its_place_in_the_pipeline():
+    assert sorted(PIPELINE) == sorted(module_names())
+
+
+def test_imports_only_go_forward():
+    place = {name: index for index, name in enumerate(PIPELINE)}
+    backward = [
+        f"{name} imports {other}"
+        for name, path in module_names().items()
+        for other in imported_modules(path)
+        if place[other] >= place[name]
+    ]
+    assert backward == []
+
+
+def test_the_import_check_sees_imports():
+    assert "sums" in imported_modules(SOURCE / "estimates.py")
+    assert "_blocks" in imported_modules(SOURCE / "weights" / "expansion.py")
+
+
+def test_public_names_are_exactly_those_meant():
+    assert set(vwkde.__all__) == PUBLIC
+    assert {name for name in dir(vwkde) if not name.startswith("_")} >= PUBLIC
+    for name in PUBLIC:
+        assert getattr(vwkde, name).__name__ == name
+
+
+def test_importing_loads_nothing_heavy():
+    code = "import sys, vwkde; print([m for m in ('torch', 'matplotlib', 'dask', 'pyarrow') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_estimating_loads_neither_torch_nor_matplotlib_nor_dask():
+    code = (
+        "import sys, numpy as np, vwkde; x = np.arange(9.0) ** 1.5; vwkde.kl_divergence(x, x + 0.1); "
+        "print([m for m in ('torch', 'matplotlib', 'dask') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

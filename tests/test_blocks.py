@@ -1,0 +1,69 @@
+from threading import Barrier, Thread
+
+import pytest
+import scipy.linalg.cython_blas  # noqa: F401
+from threadpoolctl import threadpool_info
+
+from vwkde import _blocks, _progress
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_slices_cover_the_range_once():
+    assert _blocks.split(10, 4) == [slice(0, 4), slice(4, 8), slice(8, 10)]
+    assert _blocks.split(0, 4) == []
+
+
+def test_rows_fit_the_budget():
+    assert _blocks.block_rows(100, 1_000) == 10
+    assert _blocks.block_rows(100, 1) == 1
+
+
+def test_thread_count_follows_the_environment(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "2")
+    assert _blocks.thread_count() == 2
+    assert _blocks.thread_count(5) == 5
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_every_block_runs_once_with_blas_on_one_thread(n_threads):
+    before = blas_threads()
+    seen = []
+    _blocks.run(lambda block: seen.append((block.start, blas_threads())), _blocks.split(9, 2), "test", n_threads)
+    assert sorted(start for start, _ in seen) == [0, 2, 4, 6, 8]
+    assert all(set(threads) == {1} for _, threads in seen)
+    assert blas_threads() == before
+
+
+def test_overlapping_runs_restore_blas():
+    before = blas_threads()
+    meet = Barrier(2)
+    runs = [Thread(target=_blocks.run, args=(lambda _: meet.wait(5), [slice(0, 1)], "test", 1)) for _ in range(2)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join()
+    assert blas_threads() == before
+
+
+def test_an_error_in_a_block_reaches_the_caller_and_blas_is_restored():
+    before = blas_threads()
+
+    def fail(block):
+        raise ValueError(f"block {block.start}")
+
+    with pytest.raises(ValueError, match="block 0"):
+        _blocks.run(fail, _blocks.split(4, 2), "test", 2)
+    assert blas_threads() == before
+
+
+def test_a_listener_hears_of_every_block():
+    heard = []
+    with _progress.listening(lambda *news: heard.append(news)):
+        _blocks.run(lambda _: None, _blocks.split(6, 2), "test", 2)
+    assert heard == [("test", 1, 3), ("test", 2, 3), ("test", 3, 3)]
+    _blocks.run(lambda _: None, _blocks.split(6, 2), "test", 2)
+    assert len(heard) == 3

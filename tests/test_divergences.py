@@ -1,0 +1,70 @@
+"""Accuracy against known divergences: small and seeded here; benchmarks/accuracy.py has the full table."""
+
+import numpy as np
+import pytest
+
+import vwkde
+from vwkde.datasets import heteroscedastic, isotropic, mean_difference, one_dimensional
+
+REPETITIONS = 5
+
+
+def repeated(pair, rows=1_000, **parameters):
+    estimates = [vwkde.kl_divergence(*pair.sample(rows, random_state=s), **parameters) for s in range(REPETITIONS)]
+    return np.mean([estimate.value for estimate in estimates])
+
+
+@pytest.mark.parametrize("pair", [isotropic(10), isotropic(20), heteroscedastic(10), heteroscedastic(20)])
+def test_the_default_is_near_the_truth_where_plain_kde_is_not(pair):
+    assert repeated(pair) == pytest.approx(pair.kl, rel=0.2)
+    assert repeated(pair, method="kde") < 0.8 * pair.kl
+
+
+@pytest.mark.parametrize("bandwidth", [0.5, 1.0])
+def test_the_one_dimensional_example_is_flat_in_the_bandwidth(bandwidth):
+    pair = one_dimensional()
+    assert repeated(pair, bandwidth=bandwidth) == pytest.approx(pair.kl, rel=0.15)
+    plain = {0.5: 0.75, 1.0: 0.39}[bandwidth]
+    assert repeated(pair, method="kde", bandwidth=bandwidth) == pytest.approx(plain * pair.kl, rel=0.1)
+
+
+def test_equal_densities_have_no_divergence():
+    assert repeated(mean_difference(5, 0.0), rows=500) == pytest.approx(0, abs=0.05)
+
+
+def test_unequal_sizes():
+    pair = mean_difference(4, 1.0)
+    values = [vwkde.kl_divergence(*pair.sample(2_000, 500, random_state=s)).value for s in range(REPETITIONS)]
+    assert np.mean(values) == pytest.approx(pair.kl, rel=0.2)
+
+
+def test_standard_error_covers_the_scatter():
+    pair = mean_difference(2, 1.0)
+    estimates = [vwkde.kl_divergence(*pair.sample(300, random_state=s)) for s in range(30)]
+    scatter = np.std([e.value for e in estimates])
+    assert 0.7 < np.median([e.standard_error for e in estimates]) / scatter < 3
+
+
+def test_method_names_stand_for_parameters():
+    pair = isotropic(3).sample(200)
+    assert set(vwkde.methods()) == {"vwkde-mb", "kde"}
+    assert all("19" in line or "20" in line for line in vwkde.methods().values())
+    kde = vwkde.kl_divergence(*pair, method="kde")
+    assert kde.value == vwkde.kl_divergence(*pair, weighting="uniform", bandwidth="likelihood").value
+    assert vwkde.kl_divergence(*pair, method="vwkde-mb").value == vwkde.kl_divergence(*pair).value
+    overridden = vwkde.kl_divergence(*pair, method="kde", bandwidth=0.9)
+    assert overridden.diagnostics["bandwidth"] == 0.9
+
+
+def test_log_density_ratio_is_that_of_the_fitted_object():
+    p, q = isotropic(3).sample(200)
+    found = vwkde.log_density_ratio(p, q, at=p[:5], method="kde")
+    expected = vwkde.DensityRatio(weighting="uniform", bandwidth="likelihood").fit(p, q).log_ratio(p[:5])
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_weights_reach_the_fit():
+    p, q = isotropic(2).sample(300)
+    weight = np.exp(p[:, 0])
+    found = vwkde.kl_divergence(p, q, numerator_weight=weight).value
+    assert found < 0.7 * vwkde.kl_divergence(p, q).value

@@ -1,0 +1,203 @@
+import pickle
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from scipy.special import logsumexp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from vwkde import DensityRatio
+from vwkde.datasets import heteroscedastic, isotropic, one_dimensional
+
+PAIR = isotropic(3)
+P, Q = PAIR.sample(180, 140)
+Z = PAIR.numerator.sample(20, np.random.default_rng(9))
+WEIGHTINGS = ["variational", "closed-form", "uniform"]
+
+
+def values(ratio):
+    """Return everything that a fitted ratio says."""
+    return np.concatenate(
+        [ratio.numerator_log_ratio_, ratio.denominator_log_ratio_, [ratio.divergence("kl").value, ratio.bandwidth_]]
+    )
+
+
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+def test_ratio_is_that_of_the_weighted_sums(weighting):
+    ratio = DensityRatio(weighting=weighting).fit(P, Q)
+    p, q, z = (ratio._whitening(x) for x in (P, Q, Z))
+    log_weight = [ratio.weight_.log_weight(x) for x in (p, q)]
+
+    def log_density(x, points, weight, own=False):
+        squared = cdist(x, points, "sqeuclidean")
+        if own:
+            np.fill_diagonal(squared, np.inf)
+        return logsumexp(weight - squared / (2 * ratio.bandwidth_**2), axis=1) - np.log(len(points) - own)
+
+    at_new = log_density(z, p, log_weight[0]) - log_density(z, q, log_weight[1])
+    at_numerator = log_density(p, p, log_weight[0], own=True) - log_density(p, q, log_weight[1])
+    at_denominator = log_density(q, p, log_weight[0]) - log_density(q, q, log_weight[1], own=True)
+    np.testing.assert_allclose(ratio.log_ratio(Z), at_new, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(ratio.numerator_log_ratio_, at_numerator, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(ratio.denominator_log_ratio_, at_denominator, rtol=1e-9, atol=1e-10)
+    assert ratio.divergence("kl").value == pytest.approx(at_numerator.mean())
+
+
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+@pytest.mark.parametrize("target", ["pooled", "posterior"])
+def test_any_affine_copy_gives_the_same_answer(weighting, target):
+    random = np.random.default_rng(3)
+    turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
+    estimator = DensityRatio(weighting=weighting, target=target)
+    expected = estimator.fit(P, Q)
+    maps = {
+        "translated": (np.eye(3), 1e4),
+        "enlarged": (1e6 * np.eye(3), 0),
+        "reduced": (1e-6 * np.eye(3), 0),
+        "turned": (turn, 0),
+        "badly scaled": (np.diag([1e-6, 1.0, 1e6]), 0),
+        "sheared": (random.normal(size=(3, 3)) @ np.diag([1, 100, 1e4]), 5),
+    }
+    for a, b in maps.values():
+        found = clone(estimator).fit(P @ a + b, Q @ a + b)
+        np.testing.assert_allclose(values(found), values(expected), rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(found.log_ratio(Z @ a + b), expected.log_ratio(Z), rtol=1e-6, atol=1e-7)
+
+
+def test_row_order_does_not_matter_even_where_choices_are_random():
+    estimator = DensityRatio(max_basis=50)
+    expected = estimator.fit(P, Q)
+    log_ratio = expected.numerator_log_ratio_
+    random = np.random.default_rng(0)
+    rows, columns = random.permutation(len(P)), random.permutation(len(Q))
+    found = clone(estimator).fit(P[rows], Q[columns])
+    assert found.divergence("kl").value == pytest.approx(expected.divergence("kl").value, rel=1e-10)
+    np.testing.assert_allclose(found.numerator_log_ratio_, log_ratio[rows], rtol=1e-9, atol=1e-10)
+
+
+def test_memory_budget_and_threads_do_not_matter():
+    expected = values(DensityRatio().fit(P, Q))
+    for parameters in ({"memory_budget": 1}, {"memory_budget": 100_000}, {"n_threads": 1}, {"n_threads": 3}):
+        np.testing.assert_allclose(values(DensityRatio(**parameters).fit(P, Q)), expected, rtol=1e-9, atol=1e-10)
+
+
+def test_the_same_seed_gives_the_same_answer():
+    first, second = (values(DensityRatio(max_basis=40, random_state=5).fit(P, Q)) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    assert not np.array_equal(first, values(DensityRatio(max_basis=40, random_state=6).fit(P, Q)))
+
+
+def test_equal_weights_are_no_weights_and_their_scale_is_free():
+    expected = values(DensityRatio().fit(P, Q))
+    for size in (1.0, 1e-9, 1e9):
+        found = DensityRatio().fit(
+            P, Q, numerator_weight=np.full(len(P), size), denominator_weight=np.full(len(Q), size)
+        )
+        np.testing.assert_allclose(values(found), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighting", ["uniform", "variational"])
+def test_weights_correct_a_biased_sample(weighting):
+    """Points drawn from another density, weighted by the ratio to the right one, stand for the right one."""
+    random = np.random.default_rng(0)
+    wide = random.normal(0, 2, size=(3_000, 1))
+    weight = np.exp(-0.5 * wide[:, 0] ** 2 * (1 - 1 / 4))
+    q = random.normal(1, 1, size=(3_000, 1))
+    found = DensityRatio(weighting=weighting, bandwidth=0.4).fit(wide, q, numerator_weight=weight).divergence("kl")
+    ignored = DensityRatio(weighting=weighting, bandwidth=0.4).fit(wide, q).divergence("kl")
+    assert found.value == pytest.approx(0.5, abs=0.12)
+    assert ignored.value > 0.9
+
+
+def test_rows_of_no_weight_have_no_say():
+    weight = np.ones(len(P))
+    weight[::3] = 0
+    options = {"bandwidth": 0.6, "weighting": "uniform"}
+    found = DensityRatio(**options).fit(P, Q, numerator_weight=weight)
+    expected = DensityRatio(**options).fit(P[weight > 0], Q)
+    # the pooled covariance counts degrees of freedom, which differ by the rows that do not count
+    np.testing.assert_allclose(found.log_ratio(Z), expected.log_ratio(Z), atol=0.1)
+    assert found.divergence("kl").value == pytest.approx(expected.divergence("kl").value, abs=0.05)
+
+
+def test_posterior_follows_the_ratio_and_the_prior():
+    ratio = DensityRatio().fit(P, Q)
+    r = ratio.ratio(Z)
+    np.testing.assert_allclose(ratio.posterior(Z), r / (r + 1))
+    np.testing.assert_allclose(ratio.posterior(Z, prior=0.2), 0.2 * r / (0.2 * r + 0.8))
+
+
+@pytest.mark.parametrize("target", ["pooled", "posterior", "ratio", "kl"])
+def test_every_target_lowers_the_bias_where_it_looks(target):
+    pair = isotropic(5)
+    p, q = pair.sample(400)
+    x = np.concatenate([p, q])
+    r = np.exp(pair.log_ratio(x))
+    importance = {"pooled": r**0, "posterior": (r / (1 + r) ** 2) ** 2, "ratio": r**2, "kl": r / (1 + r)}[target]
+    after, before = (
+        np.average(DensityRatio(target=target, weighting=weighting).fit(p, q).residual_bias(x) ** 2, weights=importance)
+        for weighting in ("variational", "uniform")
+    )
+    assert after < 0.1 * before
+
+
+def test_targets_differ():
+    results = {
+        t: DensityRatio(target=t).fit(P, Q).divergence("kl").value for t in ("pooled", "posterior", "ratio", "kl")
+    }
+    assert len({round(value, 8) for value in results.values()}) == 4
+
+
+def test_both_samples_count_alike_whatever_their_sizes():
+    pair = isotropic(2)
+    p, q = pair.sample(100, 3_000)
+    ratio = DensityRatio(max_basis=500).fit(p, q)
+    bias = [np.mean(ratio.residual_bias(x) ** 2) for x in (p, q)]
+    assert bias[0] < 0.05 * np.mean(DensityRatio(weighting="uniform").fit(p, q).residual_bias(p) ** 2)
+
+
+def test_residual_bias_predicts_the_error_of_plain_estimates():
+    pair = one_dimensional()
+    p, q = pair.sample(50_000)
+    ratio = DensityRatio(weighting="uniform", bandwidth=0.3).fit(p, q)
+    x = np.linspace(-1, 1.5, 11)[:, None]
+    error = ratio.log_ratio(x) - pair.log_ratio(x)
+    predicted = ratio.bandwidth_**2 * ratio.residual_bias(x)
+    np.testing.assert_allclose(error, predicted, atol=0.05)
+    assert np.abs(predicted).max() > 0.1
+
+
+def test_far_queries_have_finite_log_ratios():
+    far = np.array([[1e3, 0, 0], [0, -1e5, 0.0]])
+    for weighting in WEIGHTINGS:
+        assert np.isfinite(DensityRatio(weighting=weighting).fit(P, Q).log_ratio(far)).all()
+
+
+def test_scikit_learn_conventions():
+    ratio = DensityRatio(bandwidth=0.7)
+    assert clone(ratio).get_params() == ratio.get_params()
+    with pytest.raises(NotFittedError):
+        ratio.log_ratio(Z)
+    with pytest.raises(NotFittedError):
+        _ = ratio.numerator_log_ratio_
+    before = ratio.get_params()
+    assert ratio.fit(P, Q) is ratio
+    assert ratio.get_params() == before
+    restored = pickle.loads(pickle.dumps(ratio))
+    np.testing.assert_array_equal(restored.log_ratio(Z), ratio.log_ratio(Z))
+    assert ratio.n_features_in_ == 3
+
+
+def test_fitting_again_forgets_the_first_fit():
+    ratio = DensityRatio().fit(P, Q)
+    _ = values(ratio)
+    ratio.fit(Q, P)
+    np.testing.assert_array_equal(values(ratio), values(DensityRatio().fit(Q, P)))
+
+
+def test_diagnostics_say_what_was_chosen():
+    diagnostics = DensityRatio().fit(*heteroscedastic(10).sample(300)).diagnostics_
+    assert diagnostics["derivatives"] == "gaussian"
+    assert diagnostics["rows"] == [300, 300]
+    assert diagnostics["squared_bias_after"] < 0.5 * diagnostics["squared_bias_before"]

@@ -1,0 +1,38 @@
+import dataclasses
+import json
+
+import pytest
+
+from vwkde import Estimate
+
+ESTIMATE = Estimate(0.5, 0.1, kind="kl", diagnostics={"bandwidth": 0.123456, "rows": [3, 4]})
+
+
+def test_is_a_number_with_an_error():
+    assert float(ESTIMATE) == 0.5
+    assert ESTIMATE.interval == pytest.approx((0.304, 0.696))
+    assert ESTIMATE.unit == "nats"
+
+
+def test_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        ESTIMATE.value = 1.0
+
+
+def test_prints_a_report():
+    assert str(ESTIMATE).splitlines() == [
+        "kl = 0.5 nats, 95 % interval 0.304 to 0.696",
+        "  bandwidth: 0.1235",
+        "  rows: [3, 4]",
+    ]
+
+
+def test_becomes_json():
+    assert json.loads(json.dumps(ESTIMATE.to_dict())) == {
+        "kind": "kl",
+        "value": 0.5,
+        "standard_error": 0.1,
+        "unit": "nats",
+        "interval": pytest.approx([0.304, 0.696]),
+        "diagnostics": {"bandwidth": 0.123456, "rows": [3, 4]},
+    }

@@ -1,0 +1,194 @@
+"""Bad input gets one clear error that says how to fix it; odd but sound input works."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+import vwkde
+
+GOOD = np.random.default_rng(0).normal(size=(40, 3))
+
+
+def spoiled(value):
+    data = GOOD.copy()
+    data[7, 1] = value
+    return data
+
+
+BAD = {
+    "nan": (spoiled(np.nan), ValueError, "row 7, column 1, and 1 such"),
+    "infinity": (spoiled(np.inf), ValueError, "must be finite. Got inf"),
+    "empty": (np.empty((0, 3)), ValueError, "is empty"),
+    "no columns": (np.empty((5, 0)), ValueError, "is empty"),
+    "one row": (GOOD[:1], ValueError, "1 row; at least 2"),
+    "fewer columns": (GOOD[:, :2], ValueError, "as many columns"),
+    "strings": (np.array([["a", "b", "c"]] * 4), ValueError, "must hold numbers only. Got .*'a'"),
+    "objects": (np.array([[1, 2, "x"]] * 4, dtype=object), ValueError, r"Got 'x' in entry \(0, 2\)"),
+    "ragged": ([[1, 2, 3], [1, 2]], ValueError, "inhomogeneous|several lengths"),
+    "complex": (GOOD + 1j, ValueError, "complex"),
+    "dates": (np.full((4, 3), np.datetime64("2026-01-01")), ValueError, "dates"),
+    "sparse": (sparse.csr_array(GOOD), TypeError, "toarray"),
+    "three axes": (GOOD[:, :, None], ValueError, r"shape \(rows, columns\). Got 3 dimensions"),
+    "scalar": (3.0, ValueError, "Got 3.0 instead"),
+    "none": (None, ValueError, "Got None"),
+    "masked": (np.ma.masked_greater(GOOD, 1.0), ValueError, "must be finite"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("side", ["numerator", "denominator"])
+def test_bad_samples_are_refused_by_name(name, side):
+    data, error, message = BAD[name]
+    pair = (data, GOOD) if side == "numerator" else (GOOD, data)
+    with pytest.raises(error, match=message):
+        vwkde.kl_divergence(*pair)
+
+
+@pytest.mark.parametrize("name", ["nan", "fewer columns", "three axes", "strings"])
+def test_bad_query_points_are_refused(name):
+    data, error, message = BAD[name]
+    with pytest.raises(error, match=message):
+        vwkde.log_density_ratio(GOOD, GOOD + 0.1, at=data)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"bandwidth": 0},
+        {"bandwidth": -1.0},
+        {"bandwidth": np.nan},
+        {"bandwidth": "wide"},
+        {"ridge": 0.0},
+        {"weighting": "none"},
+        {"target": "all"},
+        {"derivatives": 3},
+        {"guide": "oracle"},
+        {"max_basis": 0},
+        {"length_scale": 0},
+        {"n_threads": 0},
+        {"memory_budget": -1},
+        {"random_state": "seed"},
+    ],
+)
+def test_bad_parameters_are_refused_in_one_sentence(parameters):
+    (name,) = parameters
+    with pytest.raises(ValueError, match=rf"The '{name}' parameter of DensityRatio must be .* Got .* instead"):
+        vwkde.kl_divergence(GOOD, GOOD, **parameters)
+
+
+def test_unknown_methods_and_parameters_are_named():
+    with pytest.raises(ValueError, match=r"'method' parameter must be one of .* Got 'magic'"):
+        vwkde.kl_divergence(GOOD, GOOD, method="magic")
+    with pytest.raises(TypeError, match="bandwith"):
+        vwkde.kl_divergence(GOOD, GOOD, bandwith=1)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.ones(3), r"shape \(40,\)"),
+        (-np.ones(40), "non-negative"),
+        (np.full(40, np.nan), "finite"),
+        (np.eye(40)[0], "at least 2 rows"),
+    ],
+)
+def test_bad_weights_are_refused(weight, message):
+    with pytest.raises(ValueError, match=message):
+        vwkde.DensityRatio().fit(GOOD, GOOD, numerator_weight=weight)
+
+
+@pytest.mark.parametrize("prior", [0, 1, -0.5])
+def test_bad_priors_are_refused(prior):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        vwkde.DensityRatio().fit(GOOD, GOOD + 1).posterior(GOOD, prior=prior)
+
+
+P, Q = GOOD, np.random.default_rng(1).normal(0.4, 1.2, size=(60, 3))
+EXPECTED = vwkde.kl_divergence(P, Q).value
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.asfortranarray,
+        lambda x: x.tolist(),
+        lambda x: x.astype(object),
+        lambda x: pd.DataFrame(x, columns=list("abc")),
+        lambda x: pl.DataFrame(x, schema=list("abc")),
+        lambda x: np.repeat(x, 2, axis=0)[::2],
+        lambda x: x.astype(np.longdouble),
+    ],
+)
+def test_the_same_numbers_in_other_clothes(convert):
+    assert vwkde.kl_divergence(convert(P), convert(Q)).value == pytest.approx(EXPECTED, rel=1e-12)
+
+
+def test_float32_is_computed_in_float32():
+    found = vwkde.kl_divergence(P.astype(np.float32), Q.astype(np.float32)).value
+    assert found == pytest.approx(EXPECTED, abs=1e-4)
+    assert found != EXPECTED
+
+
+def test_columns_are_matched_by_name():
+    frames = pd.DataFrame(P, columns=list("abc")), pd.DataFrame(Q, columns=list("abc"))[["c", "a", "b"]]
+    assert vwkde.kl_divergence(*frames).value == pytest.approx(EXPECTED, rel=1e-12)
+    with pytest.raises(ValueError, match=r"Missing: \['c'\]; not in the numerator: \['d'\]"):
+        vwkde.kl_divergence(frames[0], frames[1].rename(columns={"c": "d"}))
+    with pytest.raises(ValueError, match="unique"):
+        vwkde.kl_divergence(pd.DataFrame(P, columns=list("aab")), frames[1])
+
+
+def test_a_text_column_is_named():
+    frame = pd.DataFrame(P, columns=list("abc")).assign(c="text")
+    with pytest.raises(ValueError, match="'text' in column 'c'"):
+        vwkde.kl_divergence(frame, frame)
+
+
+def test_one_dimensional_and_integer_data():
+    random = np.random.default_rng(0)
+    pairs = [(random.poisson(4, 500), random.poisson(9, 400)) for _ in range(10)]
+    exact = 4 * np.log(4 / 9) + 5
+    assert np.mean([vwkde.kl_divergence(p, q).value for p, q in pairs]) == pytest.approx(exact, rel=0.25)
+    p, q = pairs[0]
+    assert vwkde.kl_divergence(p[:, None], q[:, None]).value == vwkde.kl_divergence(p, q).value
+    assert np.isfinite(vwkde.kl_divergence(random.integers(0, 2, 50), random.integers(0, 2, 50)).value)
+
+
+def test_degenerate_columns_are_told_and_left_out():
+    clean = vwkde.kl_divergence(P, Q).value
+    with pytest.warns(vwkde.DegenerateDataWarning, match="constant"):
+        found = vwkde.kl_divergence(np.insert(P, 0, 5.0, axis=1), np.insert(Q, 0, 5.0, axis=1))
+    assert found.value == pytest.approx(clean, rel=1e-9)
+    with pytest.warns(vwkde.DegenerateDataWarning, match="copies"):
+        found = vwkde.kl_divergence(np.column_stack([P, P[:, 0]]), np.column_stack([Q, Q[:, 0]]))
+    assert found.value == pytest.approx(clean, rel=1e-6)
+
+
+def test_a_column_constant_in_one_sample_only_gives_a_finite_answer():
+    p = P.copy()
+    p[:, 0] = 0.0
+    for pair in ((p, Q), (Q, p)):
+        with pytest.warns(vwkde.DegenerateDataWarning, match="does not vary in 1 of 3 directions"):
+            assert np.isfinite(vwkde.kl_divergence(*pair).value)
+
+
+@pytest.mark.parametrize("weighting", ["variational", "closed-form", "uniform"])
+@pytest.mark.parametrize("distance", [30, 1e4])
+def test_disjoint_samples_give_a_finite_answer_and_a_warning(weighting, distance):
+    with pytest.warns(vwkde.OverlapWarning, match="100%"):
+        found = vwkde.kl_divergence(P, P + distance, weighting=weighting)
+    assert found.value > 50
+    assert np.isfinite([found.value, found.standard_error, *found.interval]).all()
+
+
+def test_tiny_samples():
+    with pytest.warns(vwkde.DegenerateDataWarning):
+        assert np.isfinite(vwkde.kl_divergence(GOOD[:2], GOOD[2:4]).value)
+    assert np.isfinite(vwkde.kl_divergence([1.0, 2.0], [1.5, 2.5]).value)
+
+
+def test_all_rows_equal():
+    with pytest.raises(ValueError, match="all rows are equal"):
+        vwkde.kl_divergence(np.ones((9, 3)), np.ones((8, 3)))
