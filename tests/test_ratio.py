@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from vwkde import DensityRatio
+from vwkde.bandwidth import select_bandwidth
 from vwkde.datasets import heteroscedastic, isotropic, one_dimensional
 
 PAIR = isotropic(3)
@@ -171,7 +172,17 @@ def test_residual_bias_predicts_the_error_of_plain_estimates():
 def test_far_queries_have_finite_log_ratios():
     far = np.array([[1e3, 0, 0], [0, -1e5, 0.0]])
     for weighting in WEIGHTINGS:
-        assert np.isfinite(DensityRatio(weighting=weighting).fit(P, Q).log_ratio(far)).all()
+        ratio = DensityRatio(weighting=weighting).fit(P, Q)
+        assert np.isfinite(ratio.log_ratio(far)).all()
+        assert np.isfinite(ratio.ratio(far)).all()
+
+
+@pytest.mark.parametrize("rule", ["scott", "silverman", "likelihood", "ise"])
+def test_bandwidth_rules_are_averaged_over_the_samples(rule):
+    ratio = DensityRatio(bandwidth=rule).fit(P, Q)
+    each = [select_bandwidth(ratio._whitening(x), rule) for x in (P, Q)]
+    assert ratio.bandwidth_ == pytest.approx(np.mean(each), rel=1e-6)
+    assert DensityRatio().fit(P, Q).bandwidth_ != ratio.bandwidth_
 
 
 def test_scikit_learn_conventions():

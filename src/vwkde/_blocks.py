@@ -39,15 +39,15 @@ def split(n: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def run(work: Callable[[slice], None], blocks: list[slice], stage: str, n_threads: int | None = None) -> None:
-    """Call `work` on every block, on several threads, with BLAS held to one thread each."""
+def run(work: Callable[[slice], None], blocks: list[slice], stage: str | None, n_threads: int | None = None) -> None:
+    """Call `work` on every block, on several threads, with BLAS held to one thread each.
+
+    Progress is told under the stage's name, if it has one.
+    """
     threads = min(thread_count(n_threads), len(blocks))
     with _single_threaded_blas():
-        if threads <= 1:
-            for block in track(blocks, stage, len(blocks)):
-                work(block)
-            return
-        for _ in track(_pool(threads).map(work, blocks), stage, len(blocks)):
+        results = map(work, blocks) if threads <= 1 else _pool(threads).map(work, blocks)
+        for _ in track(results, stage, len(blocks)) if stage else results:
             pass
 
 

@@ -51,11 +51,10 @@ def canonical_order(x: Floats) -> NDArray[np.intp]:
     Distances are rounded so that equal ones stay equal; coordinates then break the tie.
     """
     distance = np.round(np.einsum("ij,ij->i", x, x), 10)
-    keys = [np.round(x[:, column], 10) for column in reversed(range(x.shape[1]))]
     order = np.argsort(distance, kind="stable")
     if (np.diff(distance[order]) > 0).all():
         return order
-    return np.lexsort((*keys, distance))
+    return np.lexsort((*np.round(x, 10).T, distance))
 
 
 def _whiten_once(samples: tuple[Floats, ...], weights: tuple[Floats, Floats], names: Names) -> Whitening:

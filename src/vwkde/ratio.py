@@ -33,6 +33,8 @@ Floats = NDArray[np.float64]
 _MEDIAN_ROWS = 1_000
 """Points of each sample whose pairwise distances give the length scale: the median is known to a percent."""
 
+_LARGEST_LOG = float(np.log(np.finfo(np.float64).max))
+
 
 class DensityRatio(BaseEstimator):  # type: ignore[misc]
     """The ratio of two densities known by samples: kernel estimates that share a bias-cancelling weight.
@@ -160,8 +162,8 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         return self._estimates.at(points).log_ratio
 
     def ratio(self, x: Any) -> Floats:
-        """Return p₁/p₂ at new points."""
-        return np.exp(self.log_ratio(x))
+        """Return p₁/p₂ at new points; where no float is large enough, the largest one."""
+        return np.exp(np.minimum(self.log_ratio(x), _LARGEST_LOG))
 
     def posterior(self, x: Any, prior: float = 0.5) -> Floats:
         """Return the probability that a point comes from the numerator, given that class's prior probability."""

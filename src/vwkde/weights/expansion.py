@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve
-from scipy.linalg.blas import dsyrk
+from scipy.linalg.blas import dgemv, dsyrk
 from scipy.linalg.lapack import dpotrf
 from scipy.spatial.distance import pdist
 
 from vwkde import _blocks
 from vwkde._compile import compiled
 from vwkde._exp2 import exp2
+from vwkde._progress import track
 from vwkde.weights.residual import BiasTerms
 
 Floats = NDArray[np.float64]
@@ -93,11 +94,12 @@ def fit_expansion(
     root = np.sqrt(importance)
     blocks = _blocks.split(len(x), _blocks.block_rows(8 * len(basis), min(memory_budget, _BLOCK_BYTES)))
     design = np.empty((blocks[0].stop, len(basis)))
-    for block in blocks:
+    for block in track(blocks, "weight fit", len(blocks)):
         f = design[: block.stop - block.start]
         _fill_design(expansion, x[block], terms.direction[block] * root[block, None], f)
         normal = dsyrk(2 / len(x), f.T, beta=1, c=normal, lower=1, overwrite_c=1)
-        right -= 2 / len(x) * (root[block] * terms.unweighted[block]) @ f
+        # from the same BLAS library: idle threads of another one would spin and slow the update down
+        right = dgemv(-2 / len(x), f.T, root[block] * terms.unweighted[block], beta=1, y=right, overwrite_y=1)
     normal[np.diag_indices(len(basis))] += ridge
     factor, failed = dpotrf(normal, lower=1, overwrite_a=1)
     if failed:
@@ -110,7 +112,7 @@ def _fill_design(expansion: KernelExpansion, x: Floats, direction: Floats, out: 
     def work(rows: slice) -> None:
         expansion.design(x[rows], direction[rows], out[rows])
 
-    _blocks.run(work, _blocks.split(len(x), _ROWS), "weight fit", expansion.n_threads)
+    _blocks.run(work, _blocks.split(len(x), _ROWS), None, expansion.n_threads)
 
 
 def median_length_scale(numerator: Floats, denominator: Floats) -> float:
