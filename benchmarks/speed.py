@@ -21,12 +21,10 @@ SLOW_PEER_QUERIES = 1_000
 
 
 def rate(work: Callable[[], Any], evaluations: float, seconds: float = 1.0) -> float:
-    """Return the best rate of several runs within about so many seconds; the first counts only if it takes longer."""
-    times = [timed(work)]
-    if times[0] < seconds:
-        times = [timed(work) for _ in range(3)]
-        while sum(times) < seconds:
-            times.append(timed(work))
+    """Return the best rate of several runs, after one to warm up, within about so many seconds."""
+    times = [timed(work) for _ in range(1 if timed(work) > seconds else 3)]
+    while sum(times) < seconds:
+        times.append(timed(work))
     return evaluations / min(times) / 1e9
 
 
