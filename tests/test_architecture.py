@@ -25,6 +25,7 @@ PUBLIC = {
     "DensityRatio",
     "Estimate",
     "OverlapWarning",
+    "divergence",
     "kl_divergence",
     "log_density_ratio",
     "methods",

@@ -56,6 +56,30 @@ def test_method_names_stand_for_parameters():
     assert overridden.diagnostics["bandwidth"] == 0.9
 
 
+@pytest.mark.parametrize(
+    ("kind", "options", "truth"),
+    [
+        ("reverse-kl", {}, 0.5),
+        ("jensen-shannon", {}, 0.1115),
+        ("total-variation", {}, 0.3829),
+        ("hellinger", {}, np.sqrt(1 - np.exp(-1 / 8))),
+        ("renyi", {"order": 0.5}, 0.25),
+    ],
+)
+def test_other_divergences_of_unit_gaussians_one_apart(kind, options, truth):
+    pair = mean_difference(3, 1.0)
+    values = [vwkde.divergence(*pair.sample(2_000, random_state=s), kind, **options).value for s in range(REPETITIONS)]
+    assert np.mean(values) == pytest.approx(truth, rel=0.1)
+
+
+def test_kl_is_the_default_kind():
+    pair = isotropic(3).sample(200)
+    assert vwkde.divergence(*pair).value == vwkde.kl_divergence(*pair).value
+    swapped = vwkde.divergence(*pair[::-1], kind="reverse-kl")
+    assert swapped.value == pytest.approx(vwkde.kl_divergence(*pair).value, rel=1e-6)
+    assert vwkde.divergence(*pair, "hellinger").unit == ""
+
+
 def test_log_density_ratio_is_that_of_the_fitted_object():
     p, q = isotropic(3).sample(200)
     found = vwkde.log_density_ratio(p, q, at=p[:5], method="kde")

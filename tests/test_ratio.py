@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from vwkde import DensityRatio
 from vwkde.bandwidth import select_bandwidth
-from vwkde.datasets import heteroscedastic, isotropic, one_dimensional
+from vwkde.datasets import heteroscedastic, isotropic, mean_difference, one_dimensional
 
 PAIR = isotropic(3)
 P, Q = PAIR.sample(180, 140)
@@ -183,6 +183,17 @@ def test_bandwidth_rules_are_averaged_over_the_samples(rule):
     each = [select_bandwidth(ratio._whitening(x), rule) for x in (P, Q)]
     assert ratio.bandwidth_ == pytest.approx(np.mean(each), rel=1e-6)
     assert DensityRatio().fit(P, Q).bandwidth_ != ratio.bandwidth_
+
+
+def test_importance_weights_turn_the_denominator_into_the_numerator():
+    pair = mean_difference(2, 1.0)
+    target, training = pair.sample(2_000, 3_000)
+    weight = DensityRatio().fit(target, training).importance_weights()
+    assert weight.shape == (3_000,)
+    assert weight.mean() == pytest.approx(1)
+    assert (weight > 0).all()
+    assert abs(training[:, 0].mean() - target[:, 0].mean()) > 0.9
+    np.testing.assert_allclose(np.average(training, axis=0, weights=weight), target.mean(axis=0), atol=0.15)
 
 
 def test_scikit_learn_conventions():

@@ -23,8 +23,13 @@ def test_prints_a_report():
     assert str(ESTIMATE).splitlines() == [
         "kl = 0.5 nats, 95 % interval 0.304 to 0.696",
         "  bandwidth: 0.1235",
-        "  rows: [3, 4]",
+        "  rows: 3, 4",
     ]
+
+
+def test_a_negative_value_is_explained():
+    assert "too small to tell from zero" in str(Estimate(-0.01, 0.1, kind="kl"))
+    assert "too small" not in str(ESTIMATE)
 
 
 def test_becomes_json():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vwkde.catalogue import methods
-    from vwkde.divergences import kl_divergence, log_density_ratio
+    from vwkde.divergences import divergence, kl_divergence, log_density_ratio
     from vwkde.exceptions import DegenerateDataWarning, OverlapWarning
     from vwkde.ratio import DensityRatio
     from vwkde.results import Estimate
@@ -20,6 +20,7 @@ __all__ = [
     "DensityRatio",
     "Estimate",
     "OverlapWarning",
+    "divergence",
     "kl_divergence",
     "log_density_ratio",
     "methods",
@@ -30,6 +31,7 @@ _MODULES = {
     "DensityRatio": "ratio",
     "Estimate": "results",
     "OverlapWarning": "exceptions",
+    "divergence": "divergences",
     "kl_divergence": "divergences",
     "log_density_ratio": "divergences",
     "methods": "catalogue",

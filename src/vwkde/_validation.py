@@ -1,6 +1,5 @@
 """What enters from outside is checked here, once; the rest of the package assumes clean arrays."""
 
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -58,12 +57,6 @@ def check_weight(weight: Any, n: int, name: str) -> NDArray[np.float64]:
         raise ValueError(f"The {name} must be positive for at least 2 rows. Got {np.count_nonzero(array)} instead.")
     array = array / array.max()
     return array / array.mean()
-
-
-def check_choice(value: Any, name: str, choices: Collection[str | None], owner: str) -> None:
-    """Raise unless the value is one of the choices."""
-    if value not in choices:
-        raise ValueError(f"The {name!r} parameter of {owner} must be one of {list(choices)}. Got {value!r} instead.")
 
 
 def _column_names(data: Any) -> Names:

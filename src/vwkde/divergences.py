@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde.catalogue import parameters_of
+from vwkde.functionals import check_divergence
 from vwkde.ratio import DensityRatio
 from vwkde.results import Estimate
 
@@ -45,9 +46,36 @@ def kl_divergence(
     >>> estimate.unit
     'nats'
     """
+    return divergence(
+        numerator,
+        denominator,
+        "kl",
+        method=method,
+        numerator_weight=numerator_weight,
+        denominator_weight=denominator_weight,
+        **parameters,
+    )
+
+
+def divergence(
+    numerator: Any,
+    denominator: Any,
+    kind: str = "kl",
+    *,
+    order: float | None = None,
+    method: str | None = None,
+    numerator_weight: Any = None,
+    denominator_weight: Any = None,
+    **parameters: Any,
+) -> Estimate:
+    """Estimate a divergence between the densities behind two samples.
+
+    `kind` and `order` are those of `DensityRatio.divergence`, everything else is as in `kl_divergence`.
+    """
+    check_divergence(kind, order)
     ratio = make_ratio(method, parameters)
     ratio.fit(numerator, denominator, numerator_weight=numerator_weight, denominator_weight=denominator_weight)
-    return ratio.divergence("kl")
+    return ratio.divergence(kind, order)
 
 
 def log_density_ratio(

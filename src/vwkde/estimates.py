@@ -55,19 +55,30 @@ class EstimatePair:
         x = self.denominator.points
         return LogDensities(self._log_density(x, self.numerator), self._log_density_left_out(self.denominator))
 
+    def log_weight(self, sample: Sample) -> Floats:
+        """Return the logarithm of α times the sample's own weights."""
+        return self._numerator_log_weight if sample is self.numerator else self._denominator_log_weight
+
+    def log_sums(self, x: Floats, sample: Sample, leave_one_out: bool = False) -> Floats:
+        """Return the log kernel sums over one sample."""
+        return self._log_sums(x, sample, self.bandwidth, self.log_weight(sample), leave_one_out)
+
+    def log_square_sums(self, x: Floats, sample: Sample) -> Floats:
+        """Return the log sums of squared terms: a squared kernel is one narrower by √2."""
+        return self._log_sums(x, sample, self.bandwidth / np.sqrt(2), 2 * self.log_weight(sample), False)
+
     def _log_density(self, x: Floats, sample: Sample) -> Floats:
-        return self._log_sums(x, sample, leave_one_out=False) - np.log(sample.weight.sum())
+        return self.log_sums(x, sample) - np.log(sample.weight.sum())
 
     def _log_density_left_out(self, sample: Sample) -> Floats:
-        sums = self._log_sums(sample.points, sample, leave_one_out=True)
+        sums = self.log_sums(sample.points, sample, leave_one_out=True)
         return sums - np.log(sample.weight.sum() - sample.weight)
 
-    def _log_sums(self, x: Floats, sample: Sample, leave_one_out: bool) -> Floats:
-        log_weight = self._numerator_log_weight if sample is self.numerator else self._denominator_log_weight
+    def _log_sums(self, x: Floats, sample: Sample, bandwidth: float, log_weight: Floats, leave_one_out: bool) -> Floats:
         return log_kernel_sums(
             x.astype(self.dtype),
             sample.points.astype(self.dtype),
-            self.bandwidth,
+            bandwidth,
             log_weight=log_weight,
             leave_one_out=leave_one_out,
             memory_budget=self.memory_budget,

@@ -1,31 +1,134 @@
-"""What is asked of a ratio, as averages of the log ratio over the two samples."""
+"""Divergences as averages of the log ratio over the two samples.
+
+Beside KL, every divergence here is D = ∫ q·f(p/q), or a function of one such integral. It can be estimated in two ways:
+
+- plugged in: the mean of 2·f(r)/(1+r) over both samples alike. Noise in r makes it too large;
+- in one step, the variational bound: the mean of f′(r) over the numerator plus that of f(r) − r·f′(r) over the
+  denominator. Noise in r makes it too small, by the same amount to second order.
+
+Their average is free of both. The terms of the one-step form are also the influence functions, whose variances give the
+standard error. Everything is written in u = log r.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, log_expit
 
 Floats = NDArray[np.float64]
 
 
-def kl(numerator: tuple[Floats, Floats], denominator: tuple[Floats, Floats]) -> tuple[float, float]:
-    """Return KL(numerator ‖ denominator) and its standard error.
+class AtSample(NamedTuple):
+    """The log ratio at a sample's points, each left out of its own estimate, and the points' weights."""
 
-    Each argument is (log ratio, weight) at a sample's points. The value is the mean log ratio over the numerator. Its
-    influence function is log r − KL on the numerator and 1 − r on the denominator, whose variances give the error.
-    """
-    log_ratio, weight = numerator
-    value = np.average(log_ratio, weights=weight)
-    on_numerator = _variance_of_mean(log_ratio - value, weight)
-    on_denominator = _variance_of_mean(1 - _truncated_ratio(denominator[0]), denominator[1])
-    return float(value), float(np.sqrt(on_numerator + on_denominator))
+    log_ratio: Floats
+    weight: Floats
+
+    def mean(self, terms: Floats) -> float:
+        """Return the weighted mean of one term per point."""
+        return float(np.average(terms, weights=self.weight))
+
+    def variance_of_mean(self, terms: Floats) -> float:
+        """Return the variance of that mean."""
+        return float(np.sum((self.weight * (terms - self.mean(terms))) ** 2) / self.weight.sum() ** 2)
+
+    def truncated(self) -> "AtSample":
+        """Return the same with ratios between 1/√n and √n (Ionides 2008).
+
+        Left out of its own estimate, an outlier can have any ratio, and alone decide a mean or a variance.
+        """
+        most = 0.5 * np.log(len(self.log_ratio))
+        return self._replace(log_ratio=np.clip(self.log_ratio, -most, most))
 
 
-def _truncated_ratio(log_ratio: Floats) -> Floats:
-    """Return the ratio at the denominator's n points, at most √n (Ionides 2008).
+@dataclass(frozen=True)
+class Integral:
+    """∫ q·f(p/q) by its terms in u = log r."""
 
-    Its mean is one, but left out of its own estimate an outlier can have any ratio, and alone decide the variance.
-    """
-    return np.exp(np.minimum(log_ratio, 0.5 * np.log(len(log_ratio))))
+    plugged_in: Callable[[Floats], Floats]
+    on_numerator: Callable[[Floats], Floats]
+    on_denominator: Callable[[Floats], Floats]
+
+    def estimate(self, numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
+        """Return the integral and its standard error."""
+        p, q = numerator.truncated(), denominator.truncated()
+        plugged_in = 0.5 * sum(sample.mean(self.plugged_in(sample.log_ratio)) for sample in (p, q))
+        p_terms, q_terms = self.on_numerator(p.log_ratio), self.on_denominator(q.log_ratio)
+        one_step = p.mean(p_terms) + q.mean(q_terms)
+        return 0.5 * (plugged_in + one_step), float(np.sqrt(p.variance_of_mean(p_terms) + q.variance_of_mean(q_terms)))
 
 
-def _variance_of_mean(terms: Floats, weight: Floats) -> float:
-    return float(np.sum((weight * terms) ** 2) / weight.sum() ** 2)
+_JENSEN_SHANNON = Integral(  # the mean of KL(p ‖ m) and KL(q ‖ m), m = (p + q)/2
+    lambda u: np.log(2) + expit(u) * log_expit(u) + expit(-u) * log_expit(-u),
+    lambda u: 0.5 * (np.log(2) + log_expit(u)),
+    lambda u: 0.5 * (np.log(2) + log_expit(-u)),
+)
+_TOTAL_VARIATION = Integral(  # ½ ∫ |p − q|
+    lambda u: np.abs(np.tanh(u / 2)),
+    lambda u: 0.5 * np.sign(u),
+    lambda u: -0.5 * np.sign(u),
+)
+
+
+def _affinity(order: float) -> Integral:
+    """∫ p^order · q^(1−order)."""
+    return Integral(
+        lambda u: 2 * np.exp(order * u) * expit(-u),
+        lambda u: order * np.exp((order - 1) * u),
+        lambda u: (1 - order) * np.exp(order * u),
+    )
+
+
+def kl(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
+    """Return ∫ p·log(p/q), the mean log ratio over the numerator as the paper has it, and its standard error."""
+    ratio = np.exp(denominator.truncated().log_ratio)
+    variance = numerator.variance_of_mean(numerator.log_ratio) + denominator.variance_of_mean(ratio)
+    return numerator.mean(numerator.log_ratio), float(np.sqrt(variance))
+
+
+def reverse_kl(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
+    """Return ∫ q·log(q/p) and its standard error."""
+    return kl(*(sample._replace(log_ratio=-sample.log_ratio) for sample in (denominator, numerator)))
+
+
+def hellinger(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
+    """Return the Hellinger distance √(1 − ∫√(p·q)) and its standard error; zero where the integral exceeds one."""
+    affinity, error = _affinity(0.5).estimate(numerator, denominator)
+    distance = np.sqrt(max(1 - affinity, 0.0))
+    return float(distance), float(np.sqrt(distance**2 + error) - distance)
+
+
+def renyi(numerator: AtSample, denominator: AtSample, order: float) -> tuple[float, float]:
+    """Return log ∫ p^order·q^(1−order) / (order − 1) and its standard error."""
+    affinity, error = _affinity(order).estimate(numerator, denominator)
+    affinity = max(affinity, np.finfo(np.float64).tiny)
+    return float(np.log(affinity) / (order - 1)), float(error / affinity / (1 - order))
+
+
+KINDS: dict[str, Callable[..., tuple[float, float]]] = {
+    "kl": kl,
+    "reverse-kl": reverse_kl,
+    "jensen-shannon": _JENSEN_SHANNON.estimate,
+    "renyi": renyi,
+    "hellinger": hellinger,
+    "total-variation": _TOTAL_VARIATION.estimate,
+}
+"""The divergences by name. Each takes the log ratios at both samples and returns (value, standard error)."""
+
+
+def check_divergence(kind: str, order: float | None) -> dict[str, float]:
+    """Return the options that go with a kind of divergence, or raise."""
+    if kind not in KINDS:
+        raise ValueError(f"The 'kind' parameter of divergence must be one of {list(KINDS)}. Got {kind!r} instead.")
+    if kind != "renyi":
+        if order is not None:
+            raise ValueError(
+                f"The 'order' parameter belongs to kind='renyi'. Got order={order!r} with {kind!r} instead."
+            )
+        return {}
+    if order is None or not 0 < order < 1:
+        raise ValueError(f"The 'order' parameter of kind='renyi' must lie between 0 and 1. Got {order!r} instead.")
+    return {"order": order}

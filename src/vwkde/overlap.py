@@ -1,35 +1,68 @@
-"""Whether one sample covers the places where the other one lives."""
+"""Whether each sample covers the places where the other one lives, and how many points speak there."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde.estimates import EstimatePair
 from vwkde.exceptions import OverlapWarning
+from vwkde.samples import Sample
 
 Floats = NDArray[np.float64]
 
-_COVERED = 0.01
+_EDGE = 0.01
 """Share of a sample's own points that count as lying at its edge."""
 _POOR = 0.5
 """Share of unsupported points from which a divergence is not to be trusted."""
+_QUERIES = 500
+"""Points at which effective sizes are looked at: enough for a median."""
 
 
-def unsupported_fraction(log_density: Floats, weight: Floats, own_log_density: Floats) -> float:
-    """Return the share of points where the other sample's density is lower than at nearly all of its own points.
+def describe_overlap(pair: EstimatePair) -> dict[str, Any]:
+    """Return three pairs of numbers, for numerator and denominator.
 
-    `log_density` is the other sample's at the points, `own_log_density` the same at its own points, left out.
+    unsupported_fraction
+        The share of the sample's points where the other one is thinner than at its own outermost percent.
+    effective_size
+        How many equally weighted points the sample's kernel sums amount to, at the median point of the other one.
+    largest_weight_share
+        The share that the heaviest point has of the sample's whole weight.
     """
-    edge = np.quantile(own_log_density, _COVERED)
-    return float(np.average(log_density < edge, weights=weight))
+    p, q = pair.numerator, pair.denominator
+    return {
+        "unsupported_fraction": [
+            _unsupported(pair.at_numerator.denominator, p.weight, pair.at_denominator.denominator),
+            _unsupported(pair.at_denominator.numerator, q.weight, pair.at_numerator.numerator),
+        ],
+        "effective_size": [_effective_size(pair, p, q.points), _effective_size(pair, q, p.points)],
+        "largest_weight_share": [_largest_share(pair.log_weight(sample)) for sample in (p, q)],
+    }
 
 
-def warn_if_poor(unsupported: float) -> None:
-    """Warn when most points are unsupported."""
+def warn_if_poor(unsupported: float, kind: str) -> None:
+    """Warn when most of the points that a divergence averages over are unsupported."""
     if unsupported > _POOR:
+        one, other = ("denominator", "numerator") if kind == "reverse-kl" else ("numerator", "denominator")
         warnings.warn(
-            f"{unsupported:.0%} of the numerator's points lie where the denominator has almost none: the value is an "
-            f"extrapolation, best read as 'large'. Use samples that overlap, more denominator rows, or fewer columns.",
+            f"{unsupported:.0%} of the {one}'s points lie where the {other} has almost none: the value is an "
+            f"extrapolation, best read as 'large'. Use samples that overlap, more {other} rows, or fewer columns.",
             OverlapWarning,
             stacklevel=3,
         )
+
+
+def _unsupported(log_density: Floats, weight: Floats, own_log_density: Floats) -> float:
+    return float(np.average(log_density < np.quantile(own_log_density, _EDGE), weights=weight))
+
+
+def _effective_size(pair: EstimatePair, sample: Sample, points: Floats) -> float:
+    """Return the median of (Σ w)² / Σ w² over points, w being the terms of the sample's kernel sum there."""
+    some = points[np.linspace(0, len(points) - 1, min(len(points), _QUERIES)).astype(int)]
+    return float(np.median(np.exp(2 * pair.log_sums(some, sample) - pair.log_square_sums(some, sample))))
+
+
+def _largest_share(log_weight: Floats) -> float:
+    weight = np.exp(log_weight - log_weight.max())
+    return float(1 / weight.sum())

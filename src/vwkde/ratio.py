@@ -11,14 +11,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from vwkde import functionals
 from vwkde._blocks import DEFAULT_MEMORY_BUDGET
-from vwkde._validation import check_choice, check_pair, check_sample, check_weight
+from vwkde._validation import check_pair, check_sample, check_weight
 from vwkde.bandwidth import RULES, Rule, select_bandwidth
 from vwkde.derivatives.gaussian import fit_gaussian
 from vwkde.estimates import EstimatePair
+from vwkde.functionals import KINDS, AtSample, check_divergence
 from vwkde.geometry import fit_whitening
-from vwkde.overlap import unsupported_fraction, warn_if_poor
+from vwkde.overlap import describe_overlap, warn_if_poor
 from vwkde.posterior import posterior
 from vwkde.results import Estimate
 from vwkde.samples import Sample, make_sample
@@ -179,21 +179,37 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         points = self._whitened(x)
         return residual_bias(self.weight_, bias_terms(*self._derivatives, points), points)
 
-    def divergence(self, kind: Literal["kl"] = "kl") -> Estimate:
-        """Return a divergence between the two densities, with its standard error."""
+    def divergence(self, kind: str = "kl", order: float | None = None) -> Estimate:
+        """Return a divergence between the two densities, with its standard error.
+
+        `kind` is one of "kl", "reverse-kl", "jensen-shannon", "renyi", "hellinger" (the distance, between 0 and 1) and
+        "total-variation"; `order`, between 0 and 1, belongs to "renyi". A negative estimate is returned as it is: it
+        means a divergence too small to tell from zero.
+        """
         check_is_fitted(self, "weight_")
-        check_choice(kind, "kind", ("kl",), "divergence")
+        options = check_divergence(kind, order)
         pair = self._estimates
-        unsupported = unsupported_fraction(
-            pair.at_numerator.denominator, pair.numerator.weight, pair.at_denominator.denominator
+        unsupported = self.diagnostics_["unsupported_fraction"]
+        warn_if_poor(
+            {"kl": unsupported[0], "reverse-kl": unsupported[1], "renyi": max(unsupported)}.get(kind, 0.0), kind
         )
-        warn_if_poor(unsupported)
-        value, error = functionals.kl(
-            (pair.at_numerator.log_ratio, pair.numerator.weight),
-            (pair.at_denominator.log_ratio, pair.denominator.weight),
+        value, error = KINDS[kind](
+            AtSample(pair.at_numerator.log_ratio, pair.numerator.weight),
+            AtSample(pair.at_denominator.log_ratio, pair.denominator.weight),
+            **options,
         )
-        diagnostics = self.diagnostics_ | {"unsupported_fraction": unsupported}
-        return Estimate(value, error, kind=kind, diagnostics=diagnostics)
+        unit = "" if kind in ("hellinger", "total-variation") else "nats"
+        return Estimate(value, error, kind=kind, unit=unit, diagnostics=self.diagnostics_)
+
+    def importance_weights(self) -> Floats:
+        """Return p₁/p₂ at the denominator's rows, with mean one: weights under which it stands for the numerator.
+
+        For covariate shift: fit with the target sample as numerator and the training sample as denominator, and pass
+        the weights on as `sample_weight`.
+        """
+        log_ratio = self.denominator_log_ratio_
+        ratio = np.exp(log_ratio - log_ratio.max())
+        return ratio / ratio.mean()
 
     @property
     def numerator_log_ratio_(self) -> Floats:
@@ -211,7 +227,10 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
 
     @property
     def diagnostics_(self) -> dict[str, Any]:
-        """What was chosen, and the mean squared bias before and after weighting."""
+        """What was chosen, the mean squared bias before and after weighting, and how well the samples overlap.
+
+        Pairs of numbers are for numerator and denominator; see `vwkde.overlap` for what they mean.
+        """
         check_is_fitted(self, "weight_")
         if not self._diagnostics:
             self._diagnostics = self._describe()
@@ -229,6 +248,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
             "bandwidth": self.bandwidth_,
             "squared_bias_before": float(np.average(terms.unweighted**2, weights=balanced)),
             "squared_bias_after": float(np.average(after**2, weights=balanced)),
+            **describe_overlap(self._estimates),
             "rows": [len(p), len(q)],
             "columns": self.n_features_in_,
         }

@@ -38,10 +38,15 @@ class Estimate:
     def __str__(self) -> str:
         """Return a short report."""
         low, high = self.interval
-        lines = [f"{self.kind} = {self.value:.4g} {self.unit}, 95 % interval {low:.4g} to {high:.4g}"]
+        value = f"{self.value:.4g} {self.unit}".strip()
+        lines = [f"{self.kind} = {value}, 95 % interval {low:.4g} to {high:.4g}"]
+        if self.value < 0:
+            lines.append("  negative: a divergence too small to tell from zero with these samples")
         lines += [f"  {name.replace('_', ' ')}: {_shown(value)}" for name, value in self.diagnostics.items()]
         return "\n".join(lines)
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
     return f"{value:.4g}" if isinstance(value, float) else str(value)

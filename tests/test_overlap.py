@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+
+import vwkde
+from vwkde.datasets import isotropic, mean_difference
+
+
+def test_effective_size_is_the_number_of_points_under_a_wide_kernel():
+    p, q = isotropic(2).sample(300, 200)
+    diagnostics = vwkde.DensityRatio(weighting="uniform", bandwidth=1e3).fit(p, q).diagnostics_
+    assert diagnostics["effective_size"] == pytest.approx([300, 200], rel=1e-3)
+    assert diagnostics["largest_weight_share"] == pytest.approx([1 / 300, 1 / 200])
+
+
+def test_effective_size_agrees_with_its_definition():
+    p, q = isotropic(2).sample(150, 120)
+    ratio = vwkde.DensityRatio().fit(p, q)
+    a, b = ratio._whitening(p), ratio._whitening(q)
+    squared = ((b[:, None] - a[None]) ** 2).sum(axis=2)
+    terms = np.exp(ratio.weight_.log_weight(a) - squared / (2 * ratio.bandwidth_**2))
+    expected = np.median(terms.sum(axis=1) ** 2 / (terms**2).sum(axis=1))
+    assert ratio.diagnostics_["effective_size"][0] == pytest.approx(expected)
+
+
+def test_a_heavy_row_shows():
+    p, q = isotropic(2).sample(100)
+    weight = np.ones(100)
+    weight[3] = 100
+    ratio = vwkde.DensityRatio(weighting="uniform").fit(p, q, denominator_weight=weight)
+    assert ratio.diagnostics_["largest_weight_share"][1] == pytest.approx(100 / 199)
+
+
+def test_unsupported_fraction_grows_with_the_distance():
+    fractions = [
+        vwkde.DensityRatio().fit(*mean_difference(3, distance).sample(300)).diagnostics_["unsupported_fraction"]
+        for distance in (0.0, 2.0, 8.0)
+    ]
+    assert max(fractions[0]) < 0.05
+    assert max(fractions[0]) < min(fractions[1]) < min(fractions[2])
+    assert min(fractions[2]) > 0.95
+
+
+def test_the_warning_names_the_sample_that_is_not_covered():
+    random = np.random.default_rng(0)
+    narrow, wide = random.normal(0, 0.05, size=(300, 3)), random.normal(0, 3, size=(300, 3))
+    with pytest.warns(vwkde.OverlapWarning, match="the numerator's points lie where the denominator"):
+        vwkde.divergence(wide, narrow, "kl")
+    with pytest.warns(vwkde.OverlapWarning, match="the denominator's points lie where the numerator"):
+        vwkde.divergence(narrow, wide, "reverse-kl")
+    assert vwkde.divergence(narrow, wide, "total-variation", weighting="uniform").value > 0.8
