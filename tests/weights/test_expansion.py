@@ -3,7 +3,7 @@ import pytest
 
 from vwkde.datasets import isotropic
 from vwkde.weights.expansion import KernelExpansion, fit_expansion, median_length_scale
-from vwkde.weights.residual import bias_terms, residual_bias
+from vwkde.weights.residual import BiasTerms, bias_terms, residual_bias
 
 RIDGE, LENGTH_SCALE = 0.1, 2.5
 
@@ -49,6 +49,12 @@ def test_no_other_coefficients_have_a_smaller_loss(problem):
     assert lowest < 0.5 * loss(np.zeros(len(basis)))
     for direction in np.random.default_rng(1).normal(size=(10, len(basis))):
         assert loss(best.coefficients + 1e-3 * direction) > lowest
+
+
+def test_enormous_scores_are_solved_all_the_same(problem):
+    x, terms, importance, basis = problem
+    steep = BiasTerms(1e12 * terms.direction, 1e24 * terms.unweighted)
+    assert np.isfinite(fit_expansion(x, steep, importance, basis, LENGTH_SCALE, RIDGE).coefficients).all()
 
 
 def test_values_and_slopes_agree_with_finite_differences(problem):

@@ -100,7 +100,8 @@ def fit_expansion(
         normal = dsyrk(2 / len(x), f.T, beta=1, c=normal, lower=1, overwrite_c=1)
         # from the same BLAS library: idle threads of another one would spin and slow the update down
         right = dgemv(-2 / len(x), f.T, root[block] * terms.unweighted[block], beta=1, y=right, overwrite_y=1)
-    normal[np.diag_indices(len(basis))] += ridge
+    # a ridge that rounding would swallow is none
+    normal[np.diag_indices(len(basis))] += max(ridge, len(basis) * np.finfo(np.float64).eps * np.trace(normal))
     factor, failed = dpotrf(normal, lower=1, overwrite_a=1)
     if failed:
         raise np.linalg.LinAlgError("The normal equations of the weight are singular. Raise the ridge.")
