@@ -1,6 +1,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
@@ -212,7 +213,11 @@ def test_scikit_learn_conventions():
 
 
 def test_fitting_again_forgets_the_first_fit():
-    ratio = DensityRatio().fit(P, Q)
+    named = pd.DataFrame(P, columns=list("abc")), pd.DataFrame(Q, columns=list("abc"))
+    ratio = DensityRatio().fit(*named)
+    assert list(ratio.feature_names_in_) == ["a", "b", "c"]
+    ratio.fit(P, Q)
+    assert not hasattr(ratio, "feature_names_in_")
     _ = values(ratio)
     ratio.fit(Q, P)
     np.testing.assert_array_equal(values(ratio), values(DensityRatio().fit(Q, P)))

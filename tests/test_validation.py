@@ -174,11 +174,15 @@ def test_a_column_constant_in_one_sample_only_gives_a_finite_answer():
             assert np.isfinite(vwkde.kl_divergence(*pair).value)
 
 
-@pytest.mark.parametrize("weighting", ["variational", "closed-form", "uniform"])
+@pytest.mark.parametrize(
+    "parameters",
+    [{"weighting": "variational"}, {"weighting": "closed-form"}, {"weighting": "uniform"}]
+    + [{"target": target} for target in ("posterior", "ratio", "kl")],
+)
 @pytest.mark.parametrize("distance", [30, 1e4])
-def test_disjoint_samples_give_a_finite_answer_and_a_warning(weighting, distance):
+def test_disjoint_samples_give_a_finite_answer_and_a_warning(parameters, distance):
     with pytest.warns(vwkde.OverlapWarning, match="100%"):
-        found = vwkde.kl_divergence(P, P + distance, weighting=weighting)
+        found = vwkde.kl_divergence(P, P + distance, **parameters)
     assert found.value > 50
     assert np.isfinite([found.value, found.standard_error, *found.interval]).all()
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_expit
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -138,6 +139,8 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         p_weight = check_weight(numerator_weight, len(p), "numerator_weight")
         q_weight = check_weight(denominator_weight, len(q), "denominator_weight")
         self.n_features_in_ = p.shape[1]
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         if names:
             self.feature_names_in_ = np.asarray(names, dtype=object)
         self._whitening = fit_whitening(p, q, (p_weight, q_weight), names)
@@ -205,9 +208,11 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         """Return p₁/p₂ at the denominator's rows, with mean one: weights under which it stands for the numerator.
 
         For covariate shift: fit with the target sample as numerator and the training sample as denominator, and pass
-        the weights on as `sample_weight`.
+        the weights on as `sample_weight`. Ratios above √n, n being the number of rows, count as √n, lest one row decide
+        everything.
         """
         log_ratio = self.denominator_log_ratio_
+        log_ratio = np.minimum(log_ratio, 0.5 * np.log(len(log_ratio)))
         ratio = np.exp(log_ratio - log_ratio.max())
         return ratio / ratio.mean()
 
@@ -234,7 +239,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "weight_")
         if not self._diagnostics:
             self._diagnostics = self._describe()
-        return self._diagnostics
+        return dict(self._diagnostics)
 
     def _describe(self) -> dict[str, Any]:
         p, q = self._estimates.numerator, self._estimates.denominator
@@ -316,8 +321,6 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         importance = np.concatenate([p.weight / len(p), q.weight / len(q)])
         if self.target in ("posterior", "ratio"):
             log_ratio = np.concatenate([uniform.at_numerator.log_ratio, uniform.at_denominator.log_ratio])
-            if self.target == "ratio":
-                importance *= np.exp(2 * (log_ratio - log_ratio.max()))
-            else:
-                importance *= (posterior(log_ratio, 0.5) * posterior(-log_ratio, 0.5)) ** 2
+            log_root = log_ratio if self.target == "ratio" else log_expit(log_ratio) + log_expit(-log_ratio)
+            importance *= np.exp(2 * (log_root - log_root.max()))
         return np.concatenate([p.points, q.points]), importance / importance.mean()
