@@ -21,6 +21,7 @@ PIPELINE = [
 ]  # fmt: skip
 
 PUBLIC = {
+    "BiasWarning",
     "DegenerateDataWarning",
     "DensityRatio",
     "Estimate",

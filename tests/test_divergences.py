@@ -15,6 +15,7 @@ def repeated(pair, rows=1_000, **parameters):
 
 
 @pytest.mark.parametrize("pair", [isotropic(10), isotropic(20), heteroscedastic(10), heteroscedastic(20)])
+@pytest.mark.filterwarnings("ignore::vwkde.exceptions.BiasWarning")
 def test_the_default_is_near_the_truth_where_plain_kde_is_not(pair):
     assert repeated(pair) == pytest.approx(pair.kl, rel=0.2)
     assert repeated(pair, method="kde") < 0.8 * pair.kl

@@ -18,7 +18,7 @@ def test_effective_size_agrees_with_its_definition():
     a, b = ratio._whitening(p), ratio._whitening(q)
     squared = ((b[:, None] - a[None]) ** 2).sum(axis=2)
     terms = np.exp(ratio.weight_.log_weight(a) - squared / (2 * ratio.bandwidth_**2))
-    expected = np.median(terms.sum(axis=1) ** 2 / (terms**2).sum(axis=1))
+    expected = np.exp(np.median(np.log(terms.sum(axis=1) ** 2 / (terms**2).sum(axis=1))))
     assert ratio.diagnostics_["effective_size"][0] == pytest.approx(expected)
 
 
@@ -48,3 +48,14 @@ def test_the_warning_names_the_sample_that_is_not_covered():
     with pytest.warns(vwkde.OverlapWarning, match="the denominator's points lie where the numerator"):
         vwkde.divergence(narrow, wide, "reverse-kl")
     assert vwkde.divergence(narrow, wide, "total-variation", weighting="uniform").value > 0.8
+
+
+def test_a_divergence_that_cannot_be_is_told():
+    random = np.random.default_rng(1)
+    shared = random.normal(size=(300, 10))
+    with pytest.warns(vwkde.BiasWarning, match="no divergence is negative"):
+        assert vwkde.kl_divergence(shared, shared).value < -0.5
+    narrow, wide = random.normal(0, 1, size=(200, 1)), random.normal(0, 5, size=(200, 1))
+    with pytest.warns(vwkde.BiasWarning, match="weighting='uniform'"):
+        vwkde.kl_divergence(narrow, wide)
+    assert vwkde.kl_divergence(narrow, wide, weighting="uniform").value == pytest.approx(1.13, abs=0.4)

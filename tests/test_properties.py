@@ -36,6 +36,7 @@ def samples(draw):
 def test_a_finite_answer_or_a_clear_refusal(p, q, weighting):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", vwkde.BiasWarning)
         warnings.simplefilter("ignore", vwkde.OverlapWarning)
         warnings.simplefilter("ignore", vwkde.DegenerateDataWarning)
         try:
@@ -50,6 +51,7 @@ def test_a_finite_answer_or_a_clear_refusal(p, q, weighting):
         assert np.isfinite(ratio.importance_weights()).all()
 
 
+@pytest.mark.filterwarnings("ignore::vwkde.exceptions.BiasWarning")
 @given(
     seed=st.integers(0, 2**32 - 1),
     sizes=st.tuples(st.integers(30, 60), st.integers(30, 60)),

@@ -42,6 +42,21 @@ def test_chooses_columns(folder):
         read_table(folder / "array.npy", ["a"])
 
 
+@pytest.mark.parametrize(
+    ("content", "columns", "rows"),
+    [
+        ("0,1\n5,6\n7,8\n", ("0", "1"), 2),
+        ("NA,1.5\n2,3\n", None, 2),
+        ("body mass,wing length\n1,2\n", ("body mass", "wing length"), 1),
+        ("a,b\n9007199254740993,1\n", ("a", "b"), 1),
+    ],
+)
+def test_odd_but_sound_csv(tmp_path, content, columns, rows):
+    (tmp_path / "odd.csv").write_text(content)
+    table = read_table(tmp_path / "odd.csv")
+    assert (table.columns, len(np.asarray(table))) == (columns, rows)
+
+
 def test_missing_values_become_nan(folder):
     (folder / "gap.csv").write_text("a,b\n1,2\n,4\n")
     assert np.isnan(np.asarray(read_table(folder / "gap.csv"))[1, 0])
@@ -53,6 +68,8 @@ def test_missing_values_become_nan(folder):
         ("x.xlsx", b"", "must end in one of"),
         ("missing.csv", None, "no such file"),
         ("empty.csv", b"", "empty"),
+        ("header.csv", b"a,b\n", "no rows"),
+        ("twice.csv", b"a,a\n1,2\n", "must be unique"),
         ("ragged.csv", b"a,b\n1,2\n3\n", "not a readable CSV"),
         ("bad.parquet", b"PAR0 nothing", "not a readable PARQUET"),
         ("bad.npy", b"nothing", "pickle"),
@@ -73,6 +90,9 @@ def test_what_is_written_can_be_read(tmp_path, suffix):
     write_table(path, {"a": FRAME["a"].to_numpy(), "b": FRAME["a"].to_numpy() ** 2})
     np.testing.assert_array_equal(np.asarray(read_table(path))[:, 1], FRAME["a"] ** 2)
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    other = tmp_path / "other"
+    other.write_text("")
+    assert path.stat().st_mode == other.stat().st_mode
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):

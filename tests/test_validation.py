@@ -58,6 +58,7 @@ def test_bad_query_points_are_refused(name):
     [
         {"bandwidth": 0},
         {"bandwidth": -1.0},
+        {"bandwidth": 1e-100},
         {"bandwidth": np.nan},
         {"bandwidth": "wide"},
         {"ridge": 0.0},
@@ -187,10 +188,59 @@ def test_disjoint_samples_give_a_finite_answer_and_a_warning(parameters, distanc
     assert np.isfinite([found.value, found.standard_error, *found.interval]).all()
 
 
+def test_samples_too_far_apart_for_arithmetic_are_refused():
+    for distance in (1e10, 1e13):
+        with pytest.raises(ValueError, match="disjoint"):
+            vwkde.kl_divergence(P, P + distance)
+
+
+def test_mostly_equal_rows_and_skewed_data_give_finite_answers():
+    rare = np.zeros(3_000), np.zeros(3_000)
+    rare[0][0], rare[1][1] = 1, 1
+    assert np.isfinite(vwkde.kl_divergence(*rare).value)
+    with pytest.warns(vwkde.DegenerateDataWarning, match="The numerator does not vary"):
+        assert np.isfinite(vwkde.kl_divergence(np.exp(20 * P), np.exp(20 * Q)).value)
+
+
+def test_numbers_near_the_largest_and_columns_far_from_zero_count():
+    assert vwkde.kl_divergence(P * 3e307, Q * 3e307).value == pytest.approx(EXPECTED, rel=1e-9)
+    times = 1.7e18 + 1e6 * P[:, 0], 1.7e18 + 1e6 * Q[:, 0]
+    assert vwkde.kl_divergence(*times).value == pytest.approx(vwkde.kl_divergence(P[:, 0], Q[:, 0]).value, abs=0.01)
+
+
+def test_zero_and_extreme_weights():
+    few = np.zeros(40)
+    few[:6] = 1
+    assert np.isfinite(vwkde.kl_divergence(P, Q, numerator_weight=few).value)
+    one = np.ones(40)
+    one[0] = 1e20
+    with pytest.raises(ValueError, match="one row all the weight"):
+        vwkde.kl_divergence(P, Q, numerator_weight=one)
+    with pytest.raises(ValueError, match="complex"):
+        vwkde.kl_divergence(P, Q, numerator_weight=np.ones(40) + 1j)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_query_points_at_the_edge_of_the_range(dtype):
+    ratio = vwkde.DensityRatio().fit(P.astype(dtype), Q.astype(dtype))
+    far = np.array([[1e30, 0, 0], [0, -1e38, 0]], dtype)
+    assert np.isfinite(ratio.log_ratio(far)).all()
+    assert np.isfinite(ratio.residual_bias(far)).all()
+
+
+def test_a_failed_fit_leaves_the_last_one_usable():
+    ratio = vwkde.DensityRatio().fit(P, Q)
+    expected = ratio.log_ratio(P)
+    with pytest.raises(ValueError, match="all rows are equal"):
+        ratio.fit(np.ones((9, 2)), np.ones((9, 2)))
+    np.testing.assert_array_equal(ratio.log_ratio(P), expected)
+
+
 def test_tiny_samples():
     with pytest.warns(vwkde.DegenerateDataWarning):
         assert np.isfinite(vwkde.kl_divergence(GOOD[:2], GOOD[2:4]).value)
-    assert np.isfinite(vwkde.kl_divergence([1.0, 2.0], [1.5, 2.5]).value)
+    with pytest.warns(vwkde.BiasWarning, match="very few rows"):
+        assert np.isfinite(vwkde.kl_divergence([1.0, 2.0], [1.5, 2.5]).value)
 
 
 def test_all_rows_equal():

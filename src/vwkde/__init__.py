@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from vwkde.catalogue import methods
     from vwkde.divergences import divergence, kl_divergence, log_density_ratio
-    from vwkde.exceptions import DegenerateDataWarning, OverlapWarning
+    from vwkde.exceptions import BiasWarning, DegenerateDataWarning, OverlapWarning
     from vwkde.ratio import DensityRatio
     from vwkde.results import Estimate
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BiasWarning",
     "DegenerateDataWarning",
     "DensityRatio",
     "Estimate",
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "BiasWarning": "exceptions",
     "DegenerateDataWarning": "exceptions",
     "DensityRatio": "ratio",
     "Estimate": "results",

@@ -48,7 +48,7 @@ def check_weight(weight: Any, n: int, name: str) -> NDArray[np.float64]:
     """Return non-negative weights with mean one; all ones if none were given."""
     if weight is None:
         return np.ones(n)
-    array = np.asarray(weight, dtype=np.float64)
+    array = _to_floats(weight, name, None).astype(np.float64)
     if array.shape != (n,):
         raise ValueError(f"The {name} must have shape ({n},), one weight per row. Got shape {array.shape} instead.")
     if not np.isfinite(array).all() or (array < 0).any():
@@ -56,6 +56,8 @@ def check_weight(weight: Any, n: int, name: str) -> NDArray[np.float64]:
     if np.count_nonzero(array) < 2:
         raise ValueError(f"The {name} must be positive for at least 2 rows. Got {np.count_nonzero(array)} instead.")
     array = array / array.max()
+    if array.sum() < 1 + 1e-9:
+        raise ValueError(f"The {name} gives one row all the weight. Give at least 2 rows a share that counts.")
     return array / array.mean()
 
 
@@ -85,7 +87,7 @@ def _to_floats(data: Any, name: str, names: Names) -> Array:
         return array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
     try:
         return array.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"The {name} must hold numbers only. Got {_not_numbers(array, names)} instead; drop or encode it."
         ) from None
@@ -96,7 +98,7 @@ def _not_numbers(array: NDArray[Any], names: Names) -> str:
     for index, value in np.ndenumerate(array):
         try:
             float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             where = f"column {names[index[1]]!r}" if names and len(index) == 2 else f"entry {index}"
             return f"{value!r} in {where}"
     return "values of several lengths"

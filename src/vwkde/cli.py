@@ -148,7 +148,7 @@ def main() -> None:
     warnings.showwarning = _print_warning
     try:
         app()
-    except (ValueError, TypeError, OSError, ImportError, MemoryError, np.linalg.LinAlgError) as error:
+    except Exception as error:
         _err.print(
             f"error: {' '.join(str(error).split()) or type(error).__name__}", style="red", markup=False, soft_wrap=True
         )

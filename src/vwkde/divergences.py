@@ -79,13 +79,22 @@ def divergence(
 
 
 def log_density_ratio(
-    numerator: Any, denominator: Any, *, at: Any, method: str | None = None, **parameters: Any
+    numerator: Any,
+    denominator: Any,
+    *,
+    at: Any,
+    method: str | None = None,
+    numerator_weight: Any = None,
+    denominator_weight: Any = None,
+    **parameters: Any,
 ) -> NDArray[np.float64]:
     """Estimate log p/q at the points `at`, from samples of P (numerator) and Q (denominator).
 
-    `method` and the parameters are those of `kl_divergence`.
+    Everything else is as in `kl_divergence`.
     """
-    return make_ratio(method, parameters).fit(numerator, denominator).log_ratio(at)
+    ratio = make_ratio(method, parameters)
+    ratio.fit(numerator, denominator, numerator_weight=numerator_weight, denominator_weight=denominator_weight)
+    return ratio.log_ratio(at)
 
 
 def make_ratio(method: str | None, parameters: dict[str, Any]) -> DensityRatio:

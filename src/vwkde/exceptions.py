@@ -5,5 +5,9 @@ class DegenerateDataWarning(UserWarning):
     """Columns or directions carry no variation; the warning says what was done about them."""
 
 
+class BiasWarning(UserWarning):
+    """An estimate shows that bias is left: a divergence came out clearly negative."""
+
+
 class OverlapWarning(UserWarning):
     """The samples overlap too little for the ratio to be known where it matters."""

@@ -9,7 +9,7 @@ fall on the same points whatever order, or rotation, the rows arrived in.
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from vwkde._validation import Array, Names
 from vwkde.exceptions import DegenerateDataWarning
 
 Floats = NDArray[np.float64]
+
+_FARTHEST = 1e6
+"""Distance between the samples, in standard deviations, beyond which there is nothing to estimate."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,15 @@ def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, F
     unit = _powers_of_two(np.maximum(np.abs(numerator).max(axis=0), np.abs(denominator).max(axis=0)))
     samples = (numerator / unit, denominator / unit)
     rough = _whiten_once(samples, weights, names)
+    if _few_rows(samples, rough.matrix.shape[1]):
+        return replace(rough, unit=unit)
     # A second round repairs what rounding did to directions much thinner than others.
     fine = _whiten_once(tuple((x - rough.centre) @ rough.matrix for x in samples), weights, None)
     centre = rough.centre + fine.centre @ np.linalg.pinv(rough.matrix)
-    return Whitening(unit, centre, rough.matrix @ fine.matrix)
+    whitening = Whitening(unit, centre, rough.matrix @ fine.matrix)
+    difference = whitening(numerator).mean(axis=0) - whitening(denominator).mean(axis=0)
+    _refuse_if_too_far(float(np.linalg.norm(difference)))
+    return whitening
 
 
 def canonical_order(x: Floats) -> NDArray[np.intp]:
@@ -63,7 +71,7 @@ def _whiten_once(samples: tuple[Floats, ...], weights: tuple[Floats, Floats], na
     rows = len(samples[0]) + len(samples[1])
     covariance = (scatters[0] + scatters[1]) / (rows - 2)
     scale = np.sqrt(np.diag(covariance))
-    constant = scale <= 1e-13
+    constant = scale <= 1e-15  # the rounding of numbers near one
     _report_constant(constant, means[0] - means[1], names)
     scale[constant] = np.inf
     correlation = _shrunk(covariance / np.outer(scale, scale), samples, means, scale, constant)
@@ -79,15 +87,15 @@ def _whiten_once(samples: tuple[Floats, ...], weights: tuple[Floats, Floats], na
 
 def _powers_of_two(size: Floats) -> Floats:
     """Return units that bring the sizes near one; a power of two divides without rounding."""
-    return np.exp2(np.round(np.log2(np.where(size > 0, size, 1.0))))
+    return np.exp2(np.floor(np.log2(np.where(size > 0, size, 1.0))))
 
 
 def _shrunk(
     correlation: Floats, samples: tuple[Floats, ...], means: list[Floats], scale: Floats, constant: NDArray[np.bool_]
 ) -> Floats:
     """Shrink towards the identity where rows are too few to know the correlations (Ledoit and Wolf)."""
-    varying = np.count_nonzero(~constant)
-    if sum(map(len, samples)) - 2 >= 2 * varying:
+    varying = int(np.count_nonzero(~constant))
+    if not _few_rows(samples, varying):
         return correlation
     centred = np.concatenate([(x - mean) / scale for x, mean in zip(samples, means, strict=True)])
     shrinkage = float(ledoit_wolf_shrinkage(centred[:, ~constant], assume_centered=True))
@@ -98,6 +106,10 @@ def _shrunk(
         stacklevel=2,
     )
     return (1 - shrinkage) * correlation + shrinkage * np.diag(np.where(constant, 0.0, 1.0))
+
+
+def _few_rows(samples: tuple[Floats, ...], columns: int) -> bool:
+    return sum(map(len, samples)) - 2 < 2 * columns
 
 
 def _report_constant(constant: NDArray[np.bool_], difference: Floats, names: Names) -> None:
@@ -114,6 +126,14 @@ def _report_constant(constant: NDArray[np.bool_], difference: Floats, names: Nam
     warnings.warn(
         f"Columns {labels} are constant in both samples and were left out.", DegenerateDataWarning, stacklevel=2
     )
+
+
+def _refuse_if_too_far(distance: float) -> None:
+    if distance > _FARTHEST:
+        raise ValueError(
+            f"The samples are {distance:.0e} times their own spread apart: the supports are disjoint, the ratio is "
+            f"infinite. Check that both are in the same units."
+        )
 
 
 def _report_flat(count: int, directions: Floats, difference: Floats) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde.estimates import EstimatePair
-from vwkde.exceptions import OverlapWarning
+from vwkde.exceptions import BiasWarning, OverlapWarning
 from vwkde.samples import Sample
 
 Floats = NDArray[np.float64]
@@ -16,6 +16,8 @@ _EDGE = 0.01
 """Share of a sample's own points that count as lying at its edge."""
 _POOR = 0.5
 """Share of unsupported points from which a divergence is not to be trusted."""
+_SMALL = 0.05
+"""Divergences in nats that may come out negative by the usual bias of leaving points out."""
 _QUERIES = 500
 """Points at which effective sizes are looked at: enough for a median."""
 
@@ -53,6 +55,20 @@ def warn_if_poor(unsupported: float, kind: str) -> None:
         )
 
 
+def warn_if_negative(value: float, error: float, weighting: str) -> None:
+    """Warn when a divergence is clearly negative, which none can be."""
+    if value > -max(3 * error, _SMALL):
+        return
+    causes = "rows that both samples share, very few rows, or densities that differ much in width"
+    remedy = "fewer columns" if weighting == "uniform" else "weighting='uniform'"
+    warnings.warn(
+        f"The value {value:.3g} ± {error:.2g} cannot be right, since no divergence is negative: bias is left. "
+        f"Likely causes are {causes}. Try {remedy}.",
+        BiasWarning,
+        stacklevel=3,
+    )
+
+
 def _unsupported(log_density: Floats, weight: Floats, own_log_density: Floats) -> float:
     return float(np.average(log_density < np.quantile(own_log_density, _EDGE), weights=weight))
 
@@ -60,7 +76,8 @@ def _unsupported(log_density: Floats, weight: Floats, own_log_density: Floats) -
 def _effective_size(pair: EstimatePair, sample: Sample, points: Floats) -> float:
     """Return the median of (Σ w)² / Σ w² over points, w being the terms of the sample's kernel sum there."""
     some = points[np.linspace(0, len(points) - 1, min(len(points), _QUERIES)).astype(int)]
-    return float(np.median(np.exp(2 * pair.log_sums(some, sample) - pair.log_square_sums(some, sample))))
+    log_size = 2 * pair.log_sums(some, sample) - pair.log_square_sums(some, sample)
+    return float(np.exp(np.median(np.clip(log_size, 0, np.log(len(sample))))))
 
 
 def _largest_share(log_weight: Floats) -> float:

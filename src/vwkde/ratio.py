@@ -19,7 +19,7 @@ from vwkde.derivatives.gaussian import fit_gaussian
 from vwkde.estimates import EstimatePair
 from vwkde.functionals import KINDS, AtSample, check_divergence
 from vwkde.geometry import fit_whitening
-from vwkde.overlap import describe_overlap, warn_if_poor
+from vwkde.overlap import describe_overlap, warn_if_negative, warn_if_poor
 from vwkde.posterior import posterior
 from vwkde.results import Estimate
 from vwkde.samples import Sample, make_sample
@@ -34,6 +34,8 @@ Floats = NDArray[np.float64]
 _MEDIAN_ROWS = 1_000
 """Points of each sample whose pairwise distances give the length scale: the median is known to a percent."""
 
+_FARTHEST = 1e9
+"""Points farther out than this many standard deviations count as if they were there, and overflow nothing."""
 _LARGEST_LOG = float(np.log(np.finfo(np.float64).max))
 
 
@@ -95,8 +97,8 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         "weighting": [StrOptions({"variational", "closed-form", "uniform"})],
         "derivatives": [StrOptions({"auto", "gaussian"})],
         "target": [StrOptions({"pooled", "posterior", "ratio", "kl"})],
-        "bandwidth": [StrOptions({"auto", *RULES}), Interval(Real, 0, None, closed="neither")],
-        "length_scale": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "bandwidth": [StrOptions({"auto", *RULES}), Interval(Real, 1e-6, 1e6, closed="both")],
+        "length_scale": [StrOptions({"auto"}), Interval(Real, 1e-6, 1e6, closed="both")],
         "ridge": [Interval(Real, 0, None, closed="neither")],
         "max_basis": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
@@ -138,12 +140,11 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         p, q, names = check_pair(numerator, denominator)
         p_weight = check_weight(numerator_weight, len(p), "numerator_weight")
         q_weight = check_weight(denominator_weight, len(q), "denominator_weight")
+        self._whitening = fit_whitening(p, q, (p_weight, q_weight), names)
         self.n_features_in_ = p.shape[1]
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self.__dict__.pop("feature_names_in_", None)
         if names:
             self.feature_names_in_ = np.asarray(names, dtype=object)
-        self._whitening = fit_whitening(p, q, (p_weight, q_weight), names)
         samples = make_sample(self._whitening(p), p_weight), make_sample(self._whitening(q), q_weight)
         self._derivatives = (
             fit_gaussian(samples[0].points, samples[0].weight, "numerator"),
@@ -201,6 +202,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
             AtSample(pair.at_denominator.log_ratio, pair.denominator.weight),
             **options,
         )
+        warn_if_negative(value, error, self.diagnostics_["weighting"])
         unit = "" if kind in ("hellinger", "total-variation") else "nats"
         return Estimate(value, error, kind=kind, unit=unit, diagnostics=self.diagnostics_)
 
@@ -248,7 +250,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         balanced = np.concatenate([p.weight / len(p), q.weight / len(q)])
         after = residual_bias(self.weight_, terms, x)
         return {
-            "weighting": self.weighting,
+            "weighting": "uniform" if isinstance(self.weight_, UniformWeight) else self.weighting,
             "derivatives": "gaussian",
             "bandwidth": self.bandwidth_,
             "squared_bias_before": float(np.average(terms.unweighted**2, weights=balanced)),
@@ -262,7 +264,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "weight_")
         names = tuple(getattr(self, "feature_names_in_", ())) or None
         points, _ = check_sample(x, "points", like=(self.n_features_in_, names, "numerator"))
-        return self._whitening(points)
+        return np.clip(self._whitening(points), -_FARTHEST, _FARTHEST)
 
     def _choose_bandwidth(self, samples: tuple[Sample, Sample]) -> float:
         """Return the mean of the two samples' bandwidths, or the one that was asked for."""
@@ -278,6 +280,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
                         part=part,
                         weight=sample.weight,
                         random_state=self._seed,
+                        memory_budget=self.memory_budget,
                         n_threads=self.n_threads,
                     )
                     for sample in samples
@@ -286,7 +289,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         )
 
     def _fit_weight(self, uniform: EstimatePair) -> Weight:
-        if self.weighting == "uniform":
+        if self.weighting == "uniform" or any(density.degenerate for density in self._derivatives):
             return UniformWeight()
         if self.weighting == "closed-form":
             return GeometricMeanWeight(*self._derivatives)

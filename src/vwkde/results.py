@@ -16,7 +16,7 @@ class Estimate:
     standard_error: float
     kind: str
     unit: str = "nats"
-    diagnostics: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    diagnostics: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -40,7 +40,7 @@ class Estimate:
         low, high = self.interval
         value = f"{self.value:.4g} {self.unit}".strip()
         lines = [f"{self.kind} = {value}, 95 % interval {low:.4g} to {high:.4g}"]
-        if self.value < 0:
+        if -3 * self.standard_error <= self.value < 0:
             lines.append("  negative: a divergence too small to tell from zero with these samples")
         lines += [f"  {name.replace('_', ' ')}: {_shown(value)}" for name, value in self.diagnostics.items()]
         return "\n".join(lines)

@@ -64,10 +64,18 @@ def write_table(path: Path, columns: dict[str, NDArray[np.float64]]) -> None:
                 pq.write_table(pa.table(columns), file)
             else:
                 np.save(file, np.column_stack(list(columns.values())))
+        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _umask() -> int:
+    """Return the mode bits that new files shall not have; it can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _read_csv(path: Path, columns: list[str] | None) -> Table:
@@ -75,9 +83,9 @@ def _read_csv(path: Path, columns: list[str] | None) -> Table:
         head = [line for line, _ in zip(file, range(2), strict=False)]
     if not head:
         raise ValueError("the file is empty.")
-    delimiter = max(",;\t ", key=head[0].count)
+    delimiter = next((mark for mark in "\t;, " if mark in head[0].strip()), ",")
     first = next(csv.reader(head[:1], delimiter=delimiter))
-    headless = all(_is_number(field) for field in first)
+    headless = not _is_header(first)
     decimal = "," if delimiter != "," and "," in head[-1] else "."
     table = pacsv.read_csv(
         path,
@@ -90,19 +98,31 @@ def _read_csv(path: Path, columns: list[str] | None) -> Table:
 
 
 def _from_arrow(table: pa.Table, columns: list[str] | None) -> Table:
-    if columns:
+    if columns and len(set(table.column_names)) == len(table.column_names):
         missing = [name for name in columns if name not in table.column_names]
         if missing:
             raise ValueError(f"there are no columns {missing}; the file has {table.column_names}.")
         table = table.select(columns)
+    if table.num_rows == 0:
+        raise ValueError("the file holds no rows.")
+    if len(set(table.column_names)) < len(table.column_names):
+        raise ValueError(f"column names must be unique; the file has {table.column_names}.")
     for field in table.schema:
         kind = field.type
         if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
             raise ValueError(
                 f"column {field.name!r} holds {kind}, not numbers; name the columns to use with --columns a,b,c."
             )
-    arrays = [column.cast(pa.float64()).to_numpy() for column in table.columns]
+    arrays = [column.cast(pa.float64(), safe=False).to_numpy() for column in table.columns]
     return Table(np.column_stack(arrays), tuple(table.column_names))
+
+
+def _is_header(fields: list[str]) -> bool:
+    """Tell names from numbers; 0, 1, 2 … are the names that pandas gives to columns without any."""
+    if fields == [str(index) for index in range(len(fields))]:
+        return True
+    present = [field for field in fields if field.strip().lower() not in ("", "na", "nan", "null")]
+    return not present or not all(map(_is_number, present))
 
 
 def _is_number(text: str) -> bool:

@@ -99,6 +99,41 @@ def test_a_grid_of_bandwidths_and_columns_of_weights_share_a_pass(dtype, d):
             assert relative_error(found[g, :, c], expected) < TOLERANCE[dtype]
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("d", [20, 60])
+@pytest.mark.parametrize("times_scott", [0.1, 0.3, 0.6])
+def test_queries_that_coincide_with_points(dtype, d, times_scott):
+    """The log is near zero however many dimensions there are, and hides no cancellation."""
+    _, points, _ = draw(1, 300, d, dtype)
+    bandwidth = times_scott * 300 ** (-1 / (d + 4))
+    found = log_kernel_sums(points[:40], points, bandwidth)
+    assert relative_error(found, log_kernel_sums(points[:40], points, bandwidth, engine="reference")) < TOLERANCE[dtype]
+
+
+def test_heavy_points_far_away_do_not_show_through_the_floor():
+    _, far, _ = draw(1, 20_000, 2, np.float32)
+    points = np.concatenate([np.zeros((1, 2), np.float32), far + np.float32(1e3)])
+    log_weight = np.concatenate([[0.0], np.full(20_000, 57.0)])
+    found = log_kernel_sums(points[:1], points, [0.5, 0.6], log_weight=log_weight)
+    np.testing.assert_allclose(found, 0, atol=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((np.zeros((3, 1)), np.zeros((3, 2)), 1.0), {}, "shapes"),
+        ((np.zeros((3, 2)), np.zeros((0, 2)), 1.0), {}, "shapes"),
+        ((np.zeros((3, 2)), np.zeros((3, 2)), -1.0), {}, "positive"),
+        ((np.zeros((3, 2)), np.zeros((3, 2)), np.nan), {}, "positive"),
+        ((np.zeros((3, 2)), np.zeros((3, 2)), 1.0), {"log_weight": np.zeros(2)}, "each of the 3 points"),
+        ((np.zeros((3, 2)), np.zeros((4, 2)), 1.0), {"leave_one_out": True}, "points themselves"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        log_kernel_sums(*arguments, **options)
+
+
 def test_shapes_follow_what_was_given():
     queries, points, log_weight = draw(6, 9, 2)
     assert log_kernel_sums(queries, points, 1.0).shape == (6,)

@@ -22,6 +22,11 @@ class GaussianDerivatives:
     mean: Floats
     precision: Floats
 
+    @property
+    def degenerate(self) -> bool:
+        """Whether some direction hardly varies, so that there is no density to speak of."""
+        return bool(np.linalg.eigvalsh(self.precision)[-1] > 0.999 / _THINNEST)
+
     def score(self, x: Floats) -> Floats:
         """Return ∇log p = −precision · (x − mean)."""
         return -(x - self.mean) @ self.precision
@@ -52,7 +57,7 @@ def fit_gaussian(x: Floats, weight: Floats, name: str = "sample") -> GaussianDer
         warnings.warn(
             f"The {name} does not vary in {np.count_nonzero(values < _THINNEST)} of {len(values)} directions in which "
             f"the other sample does: it has no density there, and the true ratio is infinite or zero. What follows "
-            f"compares smoothed samples. Drop the columns that are constant in one sample.",
+            f"compares smoothed samples, without weighting. Drop the columns that are constant in one sample.",
             DegenerateDataWarning,
             stacklevel=2,
         )

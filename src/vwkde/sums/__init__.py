@@ -55,6 +55,7 @@ def log_kernel_sums(
     dtype = np.float32 if queries.dtype == points.dtype == np.float32 else np.float64
     bandwidths = np.asarray(bandwidth, dtype=np.float64)
     weights = np.zeros(len(points)) if log_weight is None else np.asarray(log_weight, dtype=np.float64)
+    _check(queries, points, bandwidths, weights, leave_one_out)
     excluded = np.arange(len(queries) if leave_one_out else 0)
     sums = _ENGINES[engine](
         np.ascontiguousarray(queries, dtype=dtype),
@@ -66,3 +67,22 @@ def log_kernel_sums(
         n_threads,
     )
     return sums.reshape((*bandwidths.shape, len(queries), *weights.shape[1:]))
+
+
+def _check(
+    queries: NDArray[np.floating],
+    points: NDArray[np.floating],
+    bandwidths: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    leave_one_out: bool,
+) -> None:
+    if queries.ndim != 2 or points.ndim != 2 or queries.shape[1] != points.shape[1] or not len(points):
+        raise ValueError(
+            f"queries and points must have shapes (n, d) and (m, d), m > 0. Got {queries.shape} and {points.shape}."
+        )
+    if not ((bandwidths > 0) & (bandwidths < np.inf)).all():
+        raise ValueError(f"The bandwidth must be positive and finite. Got {bandwidths} instead.")
+    if weights.ndim not in (1, 2) or len(weights) != len(points) or not (weights < np.inf).all():
+        raise ValueError(f"log_weight must hold one number below infinity for each of the {len(points)} points.")
+    if leave_one_out and len(queries) != len(points):
+        raise ValueError("leave_one_out needs the points themselves as queries.")

@@ -5,8 +5,8 @@ kernel is 2^(−‖x − y‖²). Points come in tiles of shape (tiles, dimensio
 queries stays in the L2 cache from the moment it is filled until it is summed.
 
 An exponent is exponent[i, j] + column[j] − row[i]. Filled by a matrix product it is 2·x·y, and the squared norms are in
-`column` and `row`; filled by differences it is −‖x − y‖², slower in many dimensions but exact however far the data lie
-from their centre. The row term also carries the row's shift, which keeps the sums in range.
+`column` and `row`; filled by differences it is −‖x − y‖², slower in many dimensions but not subject to cancellation
+when the data lie far from their centre. The row term also carries the row's shift, which keeps the sums in range.
 
 Whole arrays and indices are passed to the inner functions, not rows: making a view of a row costs as much as a tenth of
 the work on it.
@@ -94,23 +94,23 @@ def _max(buffer, r, column, k):
 
 
 @compiled(*_REASSOCIATE)
-def _exponentiate(buffer, r, column, k, row):
-    for j in range(buffer.shape[1]):
-        buffer[r, j] = exp2(buffer[r, j] + column[k, j] - row)
+def _exponentiate(buffer, r, column, k, row, scale, u):
+    for j in range(u.shape[0]):
+        u[j] = exp2((buffer[r, j] + column[k, j] - row) * scale)
 
 
 @compiled(*_REASSOCIATE)
-def _weighted_sum(buffer, r, weight, k, c):
-    total = buffer.dtype.type(0)
-    for j in range(buffer.shape[1]):
-        total += buffer[r, j] * weight[k, c, j]
+def _weighted_sum(u, weight, k, c):
+    total = u.dtype.type(0)
+    for j in range(u.shape[0]):
+        total += u[j] * weight[k, c, j]
     return total
 
 
 @compiled(*_REASSOCIATE)
-def _square(buffer, r, smallest):
-    for j in range(buffer.shape[1]):
-        buffer[r, j] = max(buffer[r, j] * buffer[r, j], smallest)
+def _square(u, smallest):
+    for j in range(u.shape[0]):
+        u[j] = max(u[j] * u[j], smallest)
 
 
 @compiled()
@@ -142,12 +142,14 @@ def max_rows(x, tiles, column, product, excluded, first, largest):
 
 
 @compiled()
-def sum_rows_of_chain(x, tiles, column, row, product, excluded, first, weight, smallest, total):
-    """Add Σ_j weight_j · u_ij^(2^level) to `total` (levels, queries, weights), where u = 2^(exponent + column − row).
+def sum_rows_of_grid(x, tiles, column, row, product, excluded, first, weight, scales, lengths, smallest, total):
+    """Add Σ_j weight_j · 2^(scale·(exponent + column − row)) to `total` (bandwidths, queries, weights).
 
-    One exponential serves all levels: each next bandwidth is smaller by √2, so its kernel is the square of the last.
+    The scales start chains of the given lengths. One exponential serves a chain: each next bandwidth is smaller by √2,
+    so its kernel is the square of the last.
     """
     buffer = np.empty((ROWS, tiles.shape[2]), x.dtype)
+    u = np.empty(tiles.shape[2], x.dtype)
     for start in range(0, x.shape[0], ROWS):
         stop = min(start + ROWS, x.shape[0])
         for k in range(tiles.shape[0]):
@@ -155,9 +157,12 @@ def sum_rows_of_chain(x, tiles, column, row, product, excluded, first, weight, s
                 np.dot(x[start:stop], tiles[k], buffer[: stop - start])
             for i in range(start, stop):
                 r = _exponents(x, i, start, tiles, k, product, excluded, first, buffer)
-                _exponentiate(buffer, r, column, k, row[i])
-                for level in range(total.shape[0]):
-                    if level > 0:
-                        _square(buffer, r, smallest)
-                    for c in range(weight.shape[1]):
-                        total[level, i, c] += _weighted_sum(buffer, r, weight, k, c)
+                g = 0
+                for chain in range(scales.shape[0]):
+                    _exponentiate(buffer, r, column, k, row[i], scales[chain], u)
+                    for step in range(lengths[chain]):
+                        if step > 0:
+                            _square(u, smallest)
+                        for c in range(weight.shape[1]):
+                            total[g, i, c] += _weighted_sum(u, weight, k, c)
+                        g += 1

@@ -10,7 +10,7 @@ cancellation. In few dimensions, and for rows far from the centre in units of th
 taken instead.
 
 How several bandwidths and weights share a pass. Bandwidths in steps of √2 form a chain: the kernel at the next one is
-the square of the last, so one exponential serves the chain, and weights multiply it in the linear domain. The shift is
+the square of the last, so one exponential serves a chain, and weights multiply it in the linear domain. The shift is
 exact from the start here, so that squares cannot overflow; sums that become too small, because a row's near points have
 next to no weight, are done again on their own, with weights in the exponent.
 """
@@ -54,9 +54,10 @@ def log_sums(
     pair = _Pair(queries, points, centre, excluded, memory_budget, n_threads)
     if len(bandwidths) == 1 and log_weight.shape[1] == 1:
         return pair.log_sums(bandwidths[0], log_weight[:, 0])[None, :, None]
+    chains = list(_chains(bandwidths, _CHAIN[queries.itemsize]))
+    order = np.concatenate(chains)
     sums = np.empty((len(bandwidths), len(queries), log_weight.shape[1]))
-    for chain in _chains(bandwidths, _CHAIN[queries.itemsize]):
-        sums[chain] = pair.log_sums_of_chain(bandwidths[chain], log_weight)
+    sums[order] = pair.log_sums_of_grid(bandwidths[order], [len(chain) for chain in chains], log_weight)
     return sums
 
 
@@ -116,37 +117,53 @@ class _Pair:
             sums[rows] = (_log2(total) + shift - (part._squared_norms(bandwidth) if product else 0)) * _LN2
         return sums + heaviest
 
-    def log_sums_of_chain(
-        self, bandwidths: NDArray[np.float64], log_weight: NDArray[np.float64]
+    def log_sums_of_grid(
+        self, bandwidths: NDArray[np.float64], lengths: list[int], log_weight: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Several bandwidths in steps of √2 and several columns of weights, from one exponential per pair."""
-        levels, columns = len(bandwidths), log_weight.shape[1]
-        sums = np.empty((levels, len(self.queries), columns))
+        """Several bandwidths, as chains of these lengths, and several columns of weights, from one pass."""
+        widest, dtype = bandwidths.max(), self.queries.dtype
+        powers = (widest / bandwidths) ** 2
+        sums = np.empty((len(bandwidths), len(self.queries), log_weight.shape[1]))
         heaviest = np.maximum(log_weight.max(axis=0), np.finfo(float).min)
         weight = np.exp(log_weight - heaviest)
         none = np.zeros(len(self.points))
-        smallest = 2.0 ** -limit(self.queries.dtype)
-        for rows, product in self._rows_by_form(bandwidths[0], finest=bandwidths[-1]):
+        for rows, product in self._rows_by_form(widest, finest=bandwidths.min()):
             part = self._only(rows)
-            shift = part._shift(bandwidths[0], none, product)
-            total = np.zeros((levels, len(rows), columns))
-
-            def add(x: Floats, chunk: _Chunk, excluded: Ints, block: slice) -> None:
-                kernels.sum_rows_of_chain(
-                    x, chunk.tiles, chunk.column, row[block], product, excluded, chunk.first,  # noqa: B023
-                    chunk.weight, x.dtype.type(smallest), total[:, block],  # noqa: B023
-                )  # fmt: skip
-
-            row = shift.astype(self.queries.dtype)
-            part._over_tiles(bandwidths[0], none, product, add, weight)
-            base = shift - (part._squared_norms(bandwidths[0]) if product else 0)
-            for level in range(levels):
-                sums[level, rows] = (_log2(total[level]) + 2**level * base[:, None]) * _LN2 + heaviest
-            safe = (total > smallest**0.75) & np.isfinite(shift)[:, None]
-            for level, c in zip(*np.nonzero(~safe.all(axis=1)), strict=True):
-                lost = rows[~safe[level, :, c]]
-                sums[level, lost, c] = self._only(lost).log_sums(bandwidths[level], log_weight[:, c])
+            shift = part._shift(widest, none, product)
+            total = part._grid_totals(widest, powers, lengths, weight, product, shift)
+            base = shift - (part._squared_norms(widest) if product else 0)
+            sums[:, rows] = (_log2(total) + powers[:, None, None] * base[:, None]) * _LN2 + heaviest
+            # floored terms must not show: they are to the smallest safe total as rounding is to one
+            safe = total > len(self.points) * 2.0 ** -limit(dtype) / np.finfo(dtype).eps
+            safe &= np.isfinite(shift)[:, None]
+            for g, c in zip(*np.nonzero(~safe.all(axis=1)), strict=True):
+                lost = rows[~safe[g, :, c]]
+                sums[g, lost, c] = self._only(lost).log_sums(bandwidths[g], log_weight[:, c])
         return sums
+
+    def _grid_totals(
+        self,
+        widest: float,
+        powers: NDArray[np.float64],
+        lengths: list[int],
+        weight: NDArray[np.float64],
+        product: bool,
+        shift: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        dtype = self.queries.dtype
+        total = np.zeros((len(powers), len(self.queries), weight.shape[1]))
+        row = shift.astype(dtype)
+        starts = np.cumsum([0, *lengths[:-1]])
+        chains = powers[starts].astype(dtype), np.array(lengths), dtype.type(2.0 ** -limit(dtype))
+
+        def add(x: Floats, chunk: _Chunk, excluded: Ints, block: slice) -> None:
+            kernels.sum_rows_of_grid(
+                x, chunk.tiles, chunk.column, row[block], product, excluded, chunk.first,
+                chunk.weight, *chains, total[:, block],
+            )  # fmt: skip
+
+        self._over_tiles(widest, np.zeros(len(self.points)), product, add, weight)
+        return total
 
     def _only(self, rows: Ints) -> "_Pair":
         excluded = self.excluded[rows] if len(self.excluded) else self.excluded
@@ -164,12 +181,8 @@ class _Pair:
                 yield rows, product
 
     def _product_limit(self) -> float:
-        """Return the largest ‖x‖²/2h² at which cancellation stays below 1e-12 (1e-5 in float32) of 1 + |log sum|.
-
-        The log sum itself grows with the dimension, since nobody has a near neighbour there.
-        """
-        dimensions = self.queries.shape[1]
-        return 1500.0 + 150.0 * dimensions if self.queries.itemsize == 8 else 40.0 + 4.0 * dimensions
+        """Return the largest ‖x‖²/2h² at which cancellation stays below 1e-12 (2e-5 in float32)."""
+        return 1000.0 if self.queries.itemsize == 8 else 80.0
 
     def _scaled(self, data: Floats, bandwidth: float) -> Floats:
         return ((data - self.centre) / (bandwidth * np.sqrt(2 * _LN2))).astype(self.queries.dtype)

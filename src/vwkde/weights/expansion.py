@@ -8,7 +8,7 @@ two matrix products and one compiled pass, in blocks of rows, into a symmetric r
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,23 +27,32 @@ Floats = NDArray[np.float64]
 
 _ROWS = 128
 """Rows a thread takes at a time: 128 × 3,000 doubles, 3 MiB."""
+_STEEPEST = 25.0
 _BLOCK_BYTES = 2**25
 """Size of the block of F that a rank-k update takes: larger ones gain nothing and leave the cache."""
 
 
 @dataclass(frozen=True)
 class KernelExpansion:
-    """A weight function with its basis points, coefficients and length scale."""
+    """A weight function with its basis points, coefficients and length scale.
+
+    Around its level, the median over the basis, log α is kept within ±25: beyond that one point would outweigh all
+    others.
+    """
 
     basis: Floats
     coefficients: Floats
     length_scale: float
+    level: float | None = None
     memory_budget: int = _blocks.DEFAULT_MEMORY_BUDGET
     n_threads: int | None = None
 
     def log_weight(self, x: Floats) -> Floats:
         """Return log α."""
-        return self._times_coefficients(x, lambda rows, out: self._kernel(x[rows], out))
+        log_weight = self._times_coefficients(x, lambda rows, out: self._kernel(x[rows], out))
+        if self.level is None:
+            return log_weight
+        return np.clip(log_weight, self.level - _STEEPEST, self.level + _STEEPEST)
 
     def slope(self, x: Floats, direction: Floats) -> Floats:
         """Return ∇log α · direction."""
@@ -88,7 +97,9 @@ def fit_expansion(
 
     `importance` turns the mean over the rows of x into the wanted objective and has mean one.
     """
-    expansion = KernelExpansion(basis, np.zeros(len(basis)), length_scale, memory_budget, n_threads)
+    expansion = KernelExpansion(
+        basis, np.zeros(len(basis)), length_scale, memory_budget=memory_budget, n_threads=n_threads
+    )
     normal = np.zeros((len(basis), len(basis)), order="F")
     right = np.zeros(len(basis))
     root = np.sqrt(importance)
@@ -106,7 +117,8 @@ def fit_expansion(
     if failed:
         raise np.linalg.LinAlgError("The normal equations of the weight are singular. Raise the ridge.")
     coefficients = cho_solve((factor, True), right, check_finite=False)
-    return KernelExpansion(basis, coefficients, length_scale, memory_budget, n_threads)
+    fitted = replace(expansion, coefficients=coefficients)
+    return replace(fitted, level=float(np.median(fitted.log_weight(basis))))
 
 
 def _fill_design(expansion: KernelExpansion, x: Floats, direction: Floats, out: Floats) -> None:
@@ -117,9 +129,12 @@ def _fill_design(expansion: KernelExpansion, x: Floats, direction: Floats, out: 
 
 
 def median_length_scale(numerator: Floats, denominator: Floats) -> float:
-    """Return the mean of the two samples' median pairwise distances (mean distances where most rows are equal)."""
+    """Return the mean of the two samples' median pairwise distances.
+
+    Where most rows are equal the mean distance stands in for the median, and one, the unit of whitened data, for that.
+    """
     distances = [pdist(sample) for sample in (numerator, denominator)]
-    return float(np.mean([np.median(d) for d in distances]) or np.mean([np.mean(d) for d in distances]))
+    return float(np.mean([np.median(d) for d in distances]) or np.mean([np.mean(d) for d in distances]) or 1.0)
 
 
 @compiled("contract")
@@ -127,7 +142,7 @@ def _exponentiate(exponent, rows, columns):  # type: ignore[no-untyped-def]
     for i in range(exponent.shape[0]):
         row = exponent[i]
         for j in range(row.shape[0]):
-            row[j] = exp2(row[j] - rows[i] - columns[j])
+            row[j] = exp2(min(row[j] - rows[i] - columns[j], 0.0))  # cancellation must not make it exceed one
 
 
 @compiled("contract")
