@@ -92,7 +92,7 @@ def test_weights_count_like_copies():
     weight = counts / counts.mean()
     copies = whiten(np.repeat(p, counts, axis=0), q)
     weighted = whiten(p, q, (weight, np.ones(40)))
-    np.testing.assert_allclose(weighted.centre, copies.centre, atol=0.1)
+    np.testing.assert_allclose(weighted.centre, copies.centre, rtol=1e-9)
 
 
 def test_order_does_not_depend_on_rows_or_rotation():

@@ -40,6 +40,15 @@ def test_unsupported_fraction_grows_with_the_distance():
     assert min(fractions[2]) > 0.95
 
 
+def test_the_weight_is_no_part_of_the_density():
+    """Two equal densities support each other, however steep the weight between them."""
+    random = np.random.default_rng(0)
+    p, q = random.normal(size=(400, 4)), random.normal(size=(400, 4))
+    for weighting in ("closed-form", "variational"):
+        fractions = vwkde.DensityRatio(weighting=weighting).fit(p, q).diagnostics_["unsupported_fraction"]
+        assert max(fractions) < 0.06
+
+
 def test_the_warning_names_the_sample_that_is_not_covered():
     random = np.random.default_rng(0)
     narrow, wide = random.normal(0, 0.05, size=(300, 3)), random.normal(0, 3, size=(300, 3))
@@ -47,6 +56,8 @@ def test_the_warning_names_the_sample_that_is_not_covered():
         vwkde.divergence(wide, narrow, "kl")
     with pytest.warns(vwkde.OverlapWarning, match="the denominator's points lie where the numerator"):
         vwkde.divergence(narrow, wide, "reverse-kl")
+    with pytest.warns(vwkde.OverlapWarning, match="the denominator's points lie where the numerator"):
+        vwkde.divergence(narrow, wide, "renyi", order=0.5, weighting="uniform")
     assert vwkde.divergence(narrow, wide, "total-variation", weighting="uniform").value > 0.8
 
 

@@ -192,6 +192,8 @@ def test_samples_too_far_apart_for_arithmetic_are_refused():
     for distance in (1e10, 1e13):
         with pytest.raises(ValueError, match="disjoint"):
             vwkde.kl_divergence(P, P + distance)
+    with pytest.raises(ValueError, match="disjoint"), pytest.warns(vwkde.DegenerateDataWarning):
+        vwkde.kl_divergence(P[:2], P[2:4] + 1e10)
 
 
 def test_mostly_equal_rows_and_skewed_data_give_finite_answers():

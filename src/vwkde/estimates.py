@@ -57,7 +57,11 @@ class EstimatePair:
 
     def log_weight(self, sample: Sample) -> Floats:
         """Return the logarithm of α times the sample's own weights."""
-        return self._numerator_log_weight if sample is self.numerator else self._denominator_log_weight
+        return self.log_alpha(sample) + sample.log_weight
+
+    def log_alpha(self, sample: Sample) -> Floats:
+        """Return the logarithm of α at the sample's points."""
+        return self._numerator_log_alpha if sample is self.numerator else self._denominator_log_alpha
 
     def log_sums(self, x: Floats, sample: Sample, leave_one_out: bool = False) -> Floats:
         """Return the log kernel sums over one sample."""
@@ -86,9 +90,9 @@ class EstimatePair:
         )
 
     @cached_property
-    def _numerator_log_weight(self) -> Floats:
-        return self.weight.log_weight(self.numerator.points) + self.numerator.log_weight
+    def _numerator_log_alpha(self) -> Floats:
+        return self.weight.log_weight(self.numerator.points)
 
     @cached_property
-    def _denominator_log_weight(self) -> Floats:
-        return self.weight.log_weight(self.denominator.points) + self.denominator.log_weight
+    def _denominator_log_alpha(self) -> Floats:
+        return self.weight.log_weight(self.denominator.points)

@@ -41,13 +41,12 @@ def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, F
     """Return the map that gives the pooled within-class covariance the value one in every direction that varies."""
     unit = _powers_of_two(np.maximum(np.abs(numerator).max(axis=0), np.abs(denominator).max(axis=0)))
     samples = (numerator / unit, denominator / unit)
-    rough = _whiten_once(samples, weights, names)
-    if _few_rows(samples, rough.matrix.shape[1]):
-        return replace(rough, unit=unit)
-    # A second round repairs what rounding did to directions much thinner than others.
-    fine = _whiten_once(tuple((x - rough.centre) @ rough.matrix for x in samples), weights, None)
-    centre = rough.centre + fine.centre @ np.linalg.pinv(rough.matrix)
-    whitening = Whitening(unit, centre, rough.matrix @ fine.matrix)
+    whitening = replace(_whiten_once(samples, weights, names), unit=unit)
+    if not _few_rows(samples, whitening.matrix.shape[1]):
+        # A second round repairs what rounding did to directions much thinner than others.
+        fine = _whiten_once((whitening(numerator), whitening(denominator)), weights, None)
+        centre = whitening.centre + fine.centre @ np.linalg.pinv(whitening.matrix)
+        whitening = Whitening(unit, centre, whitening.matrix @ fine.matrix)
     difference = whitening(numerator).mean(axis=0) - whitening(denominator).mean(axis=0)
     _refuse_if_too_far(float(np.linalg.norm(difference)))
     return whitening

@@ -33,26 +33,33 @@ def describe_overlap(pair: EstimatePair) -> dict[str, Any]:
         The share that the heaviest point has of the sample's whole weight.
     """
     p, q = pair.numerator, pair.denominator
+    p_alpha, q_alpha = (
+        pair.log_alpha(p),
+        pair.log_alpha(q),
+    )  # the estimates are of α·p, and α is not part of the density
+    at_p, at_q = pair.at_numerator, pair.at_denominator
     return {
         "unsupported_fraction": [
-            _unsupported(pair.at_numerator.denominator, p.weight, pair.at_denominator.denominator),
-            _unsupported(pair.at_denominator.numerator, q.weight, pair.at_numerator.numerator),
+            _unsupported(at_p.denominator - p_alpha, p.weight, at_q.denominator - q_alpha),
+            _unsupported(at_q.numerator - q_alpha, q.weight, at_p.numerator - p_alpha),
         ],
         "effective_size": [_effective_size(pair, p, q.points), _effective_size(pair, q, p.points)],
         "largest_weight_share": [_largest_share(pair.log_weight(sample)) for sample in (p, q)],
     }
 
 
-def warn_if_poor(unsupported: float, kind: str) -> None:
-    """Warn when most of the points that a divergence averages over are unsupported."""
-    if unsupported > _POOR:
-        one, other = ("denominator", "numerator") if kind == "reverse-kl" else ("numerator", "denominator")
-        warnings.warn(
-            f"{unsupported:.0%} of the {one}'s points lie where the {other} has almost none: the value is an "
-            f"extrapolation, best read as 'large'. Use samples that overlap, more {other} rows, or fewer columns.",
-            OverlapWarning,
-            stacklevel=3,
-        )
+def warn_if_poor(unsupported: list[float], kind: str) -> None:
+    """Warn when most of the points that a divergence averages over are unsupported; bounded divergences do not mind."""
+    names = ("numerator", "denominator")
+    for side in {"kl": (0,), "reverse-kl": (1,), "renyi": (0, 1)}.get(kind, ()):
+        if unsupported[side] > _POOR:
+            one, other = names[side], names[1 - side]
+            warnings.warn(
+                f"{unsupported[side]:.0%} of the {one}'s points lie where the {other} has almost none: the value is an "
+                f"extrapolation, best read as 'large'. Use samples that overlap, more {other} rows, or fewer columns.",
+                OverlapWarning,
+                stacklevel=3,
+            )
 
 
 def warn_if_negative(value: float, error: float, weighting: str) -> None:

@@ -193,10 +193,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "weight_")
         options = check_divergence(kind, order)
         pair = self._estimates
-        unsupported = self.diagnostics_["unsupported_fraction"]
-        warn_if_poor(
-            {"kl": unsupported[0], "reverse-kl": unsupported[1], "renyi": max(unsupported)}.get(kind, 0.0), kind
-        )
+        warn_if_poor(self.diagnostics_["unsupported_fraction"], kind)
         value, error = KINDS[kind](
             AtSample(pair.at_numerator.log_ratio, pair.numerator.weight),
             AtSample(pair.at_denominator.log_ratio, pair.denominator.weight),
