@@ -11,12 +11,13 @@ SOURCE = Path(vwkde.__file__).parent
 
 PIPELINE = [
     "exceptions", "catalogue", "_compile", "_exp2", "_progress", "_blocks", "_validation", "results", "tables",
-    "geometry", "samples",
-    "derivatives", "derivatives.gaussian", "datasets",
+    "geometry", "normal_scores", "samples", "functionals",
+    "derivatives", "derivatives.gaussian", "derivatives.mixture", "datasets",
+    "guides",
     "weights", "weights.uniform", "weights.residual", "weights.closed_form", "weights.expansion",
     "sums.reference", "sums.kernels", "sums.tiles", "sums",
-    "bandwidth", "estimates", "overlap", "posterior", "functionals",
-    "ratio", "divergences",
+    "bandwidth", "estimates", "guided", "pool", "selection", "overlap", "posterior",
+    "ratio", "divergences", "information", "classifier", "two_sample",
     "demo", "plot", "cli",
 ]  # fmt: skip
 
@@ -26,10 +27,14 @@ PUBLIC = {
     "DensityRatio",
     "Estimate",
     "OverlapWarning",
+    "RatioClassifier",
+    "TwoSampleResult",
     "divergence",
     "kl_divergence",
     "log_density_ratio",
     "methods",
+    "mutual_information",
+    "two_sample_test",
 }
 
 

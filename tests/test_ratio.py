@@ -21,13 +21,13 @@ WEIGHTINGS = ["variational", "closed-form", "uniform"]
 def values(ratio):
     """Return everything that a fitted ratio says."""
     return np.concatenate(
-        [ratio.numerator_log_ratio_, ratio.denominator_log_ratio_, [ratio.divergence("kl").value, ratio.bandwidth_]]
+        [ratio.numerator_log_ratio_, ratio.denominator_log_ratio_, [ratio.divergence("kl").value, 1 / ratio.bandwidth_]]
     )
 
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 def test_ratio_is_that_of_the_weighted_sums(weighting):
-    ratio = DensityRatio(weighting=weighting).fit(P, Q)
+    ratio = DensityRatio(guide=None, weighting=weighting).fit(P, Q)
     p, q, z = (ratio._whitening(x) for x in (P, Q, Z))
     log_weight = [ratio.weight_.log_weight(x) for x in (p, q)]
 
@@ -48,10 +48,11 @@ def test_ratio_is_that_of_the_weighted_sums(weighting):
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 @pytest.mark.parametrize("target", ["pooled", "posterior"])
-def test_any_affine_copy_gives_the_same_answer(weighting, target):
+@pytest.mark.parametrize("guide", ["auto", None])
+def test_any_affine_copy_gives_the_same_answer(weighting, target, guide):
     random = np.random.default_rng(3)
     turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
-    estimator = DensityRatio(weighting=weighting, target=target)
+    estimator = DensityRatio(guide=guide, weighting=weighting, target=target)
     expected = estimator.fit(P, Q)
     maps = {
         "translated": (np.eye(3), 1e4),
@@ -67,8 +68,9 @@ def test_any_affine_copy_gives_the_same_answer(weighting, target):
         np.testing.assert_allclose(found.log_ratio(Z @ a + b), expected.log_ratio(Z), rtol=1e-6, atol=1e-7)
 
 
-def test_row_order_does_not_matter_even_where_choices_are_random():
-    estimator = DensityRatio(max_basis=50)
+@pytest.mark.parametrize("guide", ["auto", None])
+def test_row_order_does_not_matter_even_where_choices_are_random(guide):
+    estimator = DensityRatio(guide=guide, max_basis=50)
     expected = estimator.fit(P, Q)
     log_ratio = expected.numerator_log_ratio_
     random = np.random.default_rng(0)
@@ -85,9 +87,10 @@ def test_memory_budget_and_threads_do_not_matter():
 
 
 def test_the_same_seed_gives_the_same_answer():
-    first, second = (values(DensityRatio(max_basis=40, random_state=5).fit(P, Q)) for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-    assert not np.array_equal(first, values(DensityRatio(max_basis=40, random_state=6).fit(P, Q)))
+    for options in ({"guide": None, "max_basis": 40}, {"guide": "auto"}):
+        first, second = (values(DensityRatio(**options, random_state=5).fit(P, Q)) for _ in range(2))
+        np.testing.assert_array_equal(first, second)
+        assert not np.array_equal(first, values(DensityRatio(**options, random_state=6).fit(P, Q)))
 
 
 def test_equal_weights_are_no_weights_and_their_scale_is_free():
@@ -184,7 +187,7 @@ def test_bandwidth_rules_are_averaged_over_the_samples(rule):
     ratio = DensityRatio(bandwidth=rule).fit(P, Q)
     each = [select_bandwidth(ratio._whitening(x), rule) for x in (P, Q)]
     assert ratio.bandwidth_ == pytest.approx(np.mean(each), rel=1e-6)
-    assert DensityRatio().fit(P, Q).bandwidth_ != ratio.bandwidth_
+    assert DensityRatio(guide=None).fit(P, Q).bandwidth_ != ratio.bandwidth_
 
 
 def test_importance_weights_turn_the_denominator_into_the_numerator():
@@ -225,7 +228,7 @@ def test_fitting_again_forgets_the_first_fit():
 
 
 def test_diagnostics_say_what_was_chosen():
-    diagnostics = DensityRatio().fit(*heteroscedastic(10).sample(300)).diagnostics_
+    diagnostics = DensityRatio(guide=None).fit(*heteroscedastic(10).sample(300)).diagnostics_
     assert diagnostics["derivatives"] == "gaussian"
     assert diagnostics["rows"] == [300, 300]
     assert diagnostics["squared_bias_after"] < 0.5 * diagnostics["squared_bias_before"]

@@ -177,7 +177,7 @@ def test_a_column_constant_in_one_sample_only_gives_a_finite_answer():
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"weighting": "variational"}, {"weighting": "closed-form"}, {"weighting": "uniform"}]
+    [{"guide": None}, {"weighting": "closed-form"}, {"weighting": "uniform"}]
     + [{"target": target} for target in ("posterior", "ratio", "kl")],
 )
 @pytest.mark.parametrize("distance", [30, 1e4])
@@ -186,6 +186,14 @@ def test_disjoint_samples_give_a_finite_answer_and_a_warning(parameters, distanc
         found = vwkde.kl_divergence(P, P + distance, **parameters)
     assert found.value > 50
     assert np.isfinite([found.value, found.standard_error, *found.interval]).all()
+
+
+def test_a_guide_gives_disjoint_samples_a_finite_bound():
+    for distance in (30, 1e4):
+        with pytest.warns(vwkde.OverlapWarning, match="100%"):
+            found = vwkde.kl_divergence(P, P + distance)
+        assert 20 < found.value < 100
+        assert np.isfinite([found.standard_error, *found.interval]).all()
 
 
 def test_samples_too_far_apart_for_arithmetic_are_refused():
@@ -241,8 +249,9 @@ def test_a_failed_fit_leaves_the_last_one_usable():
 def test_tiny_samples():
     with pytest.warns(vwkde.DegenerateDataWarning):
         assert np.isfinite(vwkde.kl_divergence(GOOD[:2], GOOD[2:4]).value)
+    assert np.isfinite(vwkde.kl_divergence([1.0, 2.0], [1.5, 2.5]).value)
     with pytest.warns(vwkde.BiasWarning, match="very few rows"):
-        assert np.isfinite(vwkde.kl_divergence([1.0, 2.0], [1.5, 2.5]).value)
+        assert np.isfinite(vwkde.kl_divergence([1.0, 2.0], [1.5, 2.5], guide=None).value)
 
 
 def test_all_rows_equal():

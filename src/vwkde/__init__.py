@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vwkde.catalogue import methods
+    from vwkde.classifier import RatioClassifier
     from vwkde.divergences import divergence, kl_divergence, log_density_ratio
     from vwkde.exceptions import BiasWarning, DegenerateDataWarning, OverlapWarning
+    from vwkde.information import mutual_information
     from vwkde.ratio import DensityRatio
     from vwkde.results import Estimate
+    from vwkde.two_sample import TwoSampleResult, two_sample_test
 
 __version__ = "0.1.0"
 
@@ -21,10 +24,14 @@ __all__ = [
     "DensityRatio",
     "Estimate",
     "OverlapWarning",
+    "RatioClassifier",
+    "TwoSampleResult",
     "divergence",
     "kl_divergence",
     "log_density_ratio",
     "methods",
+    "mutual_information",
+    "two_sample_test",
 ]
 
 _MODULES = {
@@ -33,10 +40,14 @@ _MODULES = {
     "DensityRatio": "ratio",
     "Estimate": "results",
     "OverlapWarning": "exceptions",
+    "RatioClassifier": "classifier",
+    "TwoSampleResult": "two_sample",
     "divergence": "divergences",
     "kl_divergence": "divergences",
     "log_density_ratio": "divergences",
     "methods": "catalogue",
+    "mutual_information": "information",
+    "two_sample_test": "two_sample",
 }
 
 

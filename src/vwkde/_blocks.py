@@ -10,12 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import joblib
 from threadpoolctl import ThreadpoolController
 
 from vwkde._progress import track
+
+T = TypeVar("T")
 
 DEFAULT_MEMORY_BUDGET = 2**28
 """Bytes that temporary blocks may take, all threads together, unless told otherwise."""
@@ -39,7 +41,7 @@ def split(n: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def run(work: Callable[[slice], None], blocks: list[slice], stage: str | None, n_threads: int | None = None) -> None:
+def run(work: Callable[[T], None], blocks: list[T], stage: str | None, n_threads: int | None = None) -> None:
     """Call `work` on every block, on several threads, with BLAS held to one thread each.
 
     Progress is told under the stage's name, if it has one.
@@ -49,6 +51,20 @@ def run(work: Callable[[slice], None], blocks: list[slice], stage: str | None, n
         results = map(work, blocks) if threads <= 1 else _pool(threads).map(work, blocks)
         for _ in track(results, stage, len(blocks)) if stage else results:
             pass
+
+
+@contextmanager
+def single_threaded_openmp() -> Iterator[None]:
+    """Hold OpenMP loops started by this thread to one thread: on small data starting more costs more than it gains."""
+    with _openmp().limit(limits=1, user_api="openmp"):
+        yield
+
+
+@cache
+def _openmp() -> ThreadpoolController:
+    import sklearn.utils._openmp_helpers  # noqa: F401  the OpenMP that scikit-learn calls must be loaded to be found
+
+    return ThreadpoolController()
 
 
 @cache

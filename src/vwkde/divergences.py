@@ -1,12 +1,12 @@
 """Questions about two samples, answered in one call."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde.catalogue import parameters_of
-from vwkde.functionals import check_divergence
+from vwkde.functionals import check_divergence, check_interval
 from vwkde.ratio import DensityRatio
 from vwkde.results import Estimate
 
@@ -16,6 +16,8 @@ def kl_divergence(
     denominator: Any,
     *,
     method: str | None = None,
+    interval: Literal["influence", "subsample"] = "influence",
+    confidence_level: float = 0.95,
     numerator_weight: Any = None,
     denominator_weight: Any = None,
     **parameters: Any,
@@ -28,6 +30,8 @@ def kl_divergence(
         Samples of P and Q: arrays (n, d) or (n,), DataFrames, CPU tensors. The numbers of rows may differ.
     method
         One of `vwkde.methods()`. By default this project's best estimator.
+    interval, confidence_level
+        How the standard error is found, by influence functions or by subsamples, and the level of the interval.
     numerator_weight, denominator_weight
         Non-negative weights of the rows.
     **parameters
@@ -51,6 +55,8 @@ def kl_divergence(
         denominator,
         "kl",
         method=method,
+        interval=interval,
+        confidence_level=confidence_level,
         numerator_weight=numerator_weight,
         denominator_weight=denominator_weight,
         **parameters,
@@ -64,6 +70,8 @@ def divergence(
     *,
     order: float | None = None,
     method: str | None = None,
+    interval: Literal["influence", "subsample"] = "influence",
+    confidence_level: float = 0.95,
     numerator_weight: Any = None,
     denominator_weight: Any = None,
     **parameters: Any,
@@ -73,9 +81,10 @@ def divergence(
     `kind` and `order` are those of `DensityRatio.divergence`, everything else is as in `kl_divergence`.
     """
     check_divergence(kind, order)
+    check_interval(interval, confidence_level)
     ratio = make_ratio(method, parameters)
     ratio.fit(numerator, denominator, numerator_weight=numerator_weight, denominator_weight=denominator_weight)
-    return ratio.divergence(kind, order)
+    return ratio.divergence(kind, order, interval=interval, confidence_level=confidence_level)
 
 
 def log_density_ratio(

@@ -38,6 +38,8 @@ class EstimatePair:
     dtype: np.dtype[Any]
     memory_budget: int
     n_threads: int | None
+    tilt: tuple[Floats, Floats] | None = None
+    """Log weights of the two samples' points beside the shared α."""
 
     def at(self, x: Floats) -> LogDensities:
         """Return the log densities at new points."""
@@ -56,8 +58,9 @@ class EstimatePair:
         return LogDensities(self._log_density(x, self.numerator), self._log_density_left_out(self.denominator))
 
     def log_weight(self, sample: Sample) -> Floats:
-        """Return the logarithm of α times the sample's own weights."""
-        return self.log_alpha(sample) + sample.log_weight
+        """Return the logarithm of all that weighs the sample's points: α, the tilt and the sample's own weights."""
+        tilt = 0.0 if self.tilt is None else self.tilt[sample is self.denominator]
+        return self.log_alpha(sample) + tilt + sample.log_weight
 
     def log_alpha(self, sample: Sample) -> Floats:
         """Return the logarithm of α at the sample's points."""

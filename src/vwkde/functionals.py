@@ -35,12 +35,12 @@ class AtSample(NamedTuple):
         """Return the variance of that mean."""
         return float(np.sum((self.weight * (terms - self.mean(terms))) ** 2) / self.weight.sum() ** 2)
 
-    def truncated(self) -> "AtSample":
-        """Return the same with ratios between 1/√n and √n (Ionides 2008).
+    def truncated(self, power: float = 0.5) -> "AtSample":
+        """Return the same with ratios no farther from one than a power of the number of rows (Ionides 2008).
 
         Left out of its own estimate, an outlier can have any ratio, and alone decide a mean or a variance.
         """
-        most = 0.5 * np.log(len(self.log_ratio))
+        most = power * np.log(len(self.log_ratio))
         return self._replace(log_ratio=np.clip(self.log_ratio, -most, most))
 
 
@@ -59,6 +59,18 @@ class Integral:
         p_terms, q_terms = self.on_numerator(p.log_ratio), self.on_denominator(q.log_ratio)
         one_step = p.mean(p_terms) + q.mean(q_terms)
         return 0.5 * (plugged_in + one_step), float(np.sqrt(p.variance_of_mean(p_terms) + q.variance_of_mean(q_terms)))
+
+
+def log_loss(at_numerator: Floats, at_denominator: Floats, p_weight: Floats, q_weight: Floats) -> float:
+    """Return the log loss, in nats, of the classifier that a log ratio induces, both classes counting alike.
+
+    It is a proper score: no log ratio has a smaller expected loss than the true one.
+    """
+    terms = (
+        -np.average(log_expit(at_numerator), weights=p_weight),
+        -np.average(log_expit(-at_denominator), weights=q_weight),
+    )
+    return float(sum(terms) / 2)
 
 
 _JENSEN_SHANNON = Integral(  # the mean of KL(p ‖ m) and KL(q ‖ m), m = (p + q)/2
@@ -82,6 +94,25 @@ def _affinity(order: float) -> Integral:
     )
 
 
+def _moment(order: float, numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
+    """Return ∫ p^order · q^(1−order) for an order above one, and its standard error.
+
+    The tails of the ratio decide it. A sample of n rows shows no ratio above n, so larger ones count as n: what comes
+    out is rather too small than ruled by one row.
+    """
+    p, q = numerator.truncated(power=1.0), denominator.truncated(power=1.0)
+    p_terms = np.exp((order - 1) * p.log_ratio)
+    q_terms = np.exp(order * q.log_ratio)
+    variance = order**2 * p.variance_of_mean(p_terms) + (order - 1) ** 2 * q.variance_of_mean(q_terms)
+    return p.mean(p_terms), float(np.sqrt(variance))
+
+
+def chi2(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
+    """Return ∫ (p − q)²/q and its standard error."""
+    moment, error = _moment(2.0, numerator, denominator)
+    return moment - 1, error
+
+
 def kl(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
     """Return ∫ p·log(p/q), the mean log ratio over the numerator as the paper has it, and its standard error."""
     ratio = np.exp(denominator.truncated().log_ratio)
@@ -103,9 +134,12 @@ def hellinger(numerator: AtSample, denominator: AtSample) -> tuple[float, float]
 
 def renyi(numerator: AtSample, denominator: AtSample, order: float) -> tuple[float, float]:
     """Return log ∫ p^order·q^(1−order) / (order − 1) and its standard error."""
-    affinity, error = _affinity(order).estimate(numerator, denominator)
+    if order < 1:
+        affinity, error = _affinity(order).estimate(numerator, denominator)
+    else:
+        affinity, error = _moment(order, numerator, denominator)
     affinity = max(affinity, np.finfo(np.float64).tiny)
-    return float(np.log(affinity) / (order - 1)), float(error / affinity / (1 - order))
+    return float(np.log(affinity) / (order - 1)), float(error / affinity / abs(order - 1))
 
 
 KINDS: dict[str, Callable[..., tuple[float, float]]] = {
@@ -114,6 +148,7 @@ KINDS: dict[str, Callable[..., tuple[float, float]]] = {
     "jensen-shannon": _JENSEN_SHANNON.estimate,
     "renyi": renyi,
     "hellinger": hellinger,
+    "chi2": chi2,
     "total-variation": _TOTAL_VARIATION.estimate,
 }
 """The divergences by name. Each takes the log ratios at both samples and returns (value, standard error)."""
@@ -129,6 +164,21 @@ def check_divergence(kind: str, order: float | None) -> dict[str, float]:
                 f"The 'order' parameter belongs to kind='renyi'. Got order={order!r} with {kind!r} instead."
             )
         return {}
-    if order is None or not 0 < order < 1:
-        raise ValueError(f"The 'order' parameter of kind='renyi' must lie between 0 and 1. Got {order!r} instead.")
+    if order is None or not 0 < order < np.inf or order == 1:
+        raise ValueError(
+            f"The 'order' parameter of kind='renyi' must be a positive number other than 1, for which kind='kl' is the "
+            f"limit. Got {order!r} instead."
+        )
     return {"order": order}
+
+
+def check_interval(interval: str, confidence_level: float) -> None:
+    """Raise unless the interval is one that can be made."""
+    if interval not in ("influence", "subsample"):
+        raise ValueError(
+            f"The 'interval' parameter of divergence must be 'influence' or 'subsample'. Got {interval!r} instead."
+        )
+    if not 0 < confidence_level < 1:
+        raise ValueError(
+            f"The 'confidence_level' parameter of divergence must lie between 0 and 1. Got {confidence_level!r} instead."
+        )

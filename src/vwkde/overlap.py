@@ -51,7 +51,7 @@ def describe_overlap(pair: EstimatePair) -> dict[str, Any]:
 def warn_if_poor(unsupported: list[float], kind: str) -> None:
     """Warn when most of the points that a divergence averages over are unsupported; bounded divergences do not mind."""
     names = ("numerator", "denominator")
-    for side in {"kl": (0,), "reverse-kl": (1,), "renyi": (0, 1)}.get(kind, ()):
+    for side in {"kl": (0,), "reverse-kl": (1,), "renyi": (0, 1), "chi2": (0,)}.get(kind, ()):
         if unsupported[side] > _POOR:
             one, other = names[side], names[1 - side]
             warnings.warn(

@@ -4,24 +4,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from scipy.special import ndtri
+
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimated number, its sampling error, and how it came about. `float(estimate)` is its value.
+    """An estimated number, its errors, and how it came about. `float(estimate)` is its value.
 
-    `standard_error` and `interval` (95 %) describe the scatter over samples, not the bias that may be left.
+    `standard_error` is the scatter over samples. `systematic_error` is how far the bias that is left may move the value,
+    as far as it can be told: by what the candidates that share the answer disagree about, or by the bias that a weight
+    leaves. The interval holds both.
     """
 
     value: float
     standard_error: float
     kind: str
     unit: str = "nats"
+    systematic_error: float = 0.0
+    confidence_level: float = 0.95
     diagnostics: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Return the value plus and minus 1.96 standard errors."""
-        return self.value - 1.96 * self.standard_error, self.value + 1.96 * self.standard_error
+        """Return the ends of the interval that holds the truth with the probability `confidence_level`."""
+        width = float(ndtri(0.5 + self.confidence_level / 2) * np.hypot(self.standard_error, self.systematic_error))
+        return self.value - width, self.value + width
 
     def __float__(self) -> float:
         """Return the value."""
@@ -29,7 +37,7 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, strings and lists, ready for JSON."""
-        names = ("kind", "value", "standard_error", "unit")
+        names = ("kind", "value", "standard_error", "systematic_error", "unit", "confidence_level")
         return {name: getattr(self, name) for name in names} | {
             "interval": list(self.interval),
             "diagnostics": dict(self.diagnostics),
@@ -39,7 +47,7 @@ class Estimate:
         """Return a short report."""
         low, high = self.interval
         value = f"{self.value:.4g} {self.unit}".strip()
-        lines = [f"{self.kind} = {value}, 95 % interval {low:.4g} to {high:.4g}"]
+        lines = [f"{self.kind} = {value}, {100 * self.confidence_level:g} % interval {low:.4g} to {high:.4g}"]
         if -3 * self.standard_error <= self.value < 0:
             lines.append("  negative: a divergence too small to tell from zero with these samples")
         lines += [f"  {name.replace('_', ' ')}: {_shown(value)}" for name, value in self.diagnostics.items()]
@@ -49,4 +57,8 @@ class Estimate:
 def _shown(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_shown(part)}" for name, part in value.items())
+    if value is None:
+        return "–"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,6 +1,7 @@
 """A sample inside the package: whitened, weighted, in canonical order."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,22 @@ class Sample:
         """Return the logarithm of the weights; −inf for points that do not count."""
         with np.errstate(divide="ignore"):
             return np.log(self.weight)
+
+    @property
+    def effective_rows(self) -> float:
+        """Return how many equally weighted rows the weights amount to."""
+        return float(self.weight.sum() ** 2 / np.sum(self.weight**2))
+
+    def moments(self) -> tuple[Floats, Floats]:
+        """Return mean and covariance, the latter unbiased."""
+        mean = np.average(self.points, axis=0, weights=self.weight)
+        centred = self.points - mean
+        return mean, (centred.T * self.weight) @ centred / (self.weight.sum() * (1 - 1 / self.effective_rows))
+
+    def subset(self, chosen: NDArray[Any]) -> "Sample":
+        """Return the chosen points, in the order they have here, as a sample of their own."""
+        points = self.points[chosen]
+        return Sample(points, self.weight[chosen] / self.weight[chosen].mean(), np.arange(len(points)))
 
     def in_given_order(self, values: Floats) -> Floats:
         """Return one value per point in the order in which the rows came in."""

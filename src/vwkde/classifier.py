@@ -1,0 +1,152 @@
+"""Class posteriors for any number of classes, from the density ratio of every pair."""
+
+from itertools import combinations
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, log_expit
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from vwkde.ratio import DensityRatio
+
+Floats = NDArray[np.float64]
+
+_SMALLEST = np.finfo(np.float64).tiny
+
+
+class RatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier whose probabilities come from density ratios.
+
+    Every pair of classes gets a `DensityRatio`, and with the classes' priors a probability of the one against the
+    other. The probabilities of all classes are those that fit the pairs best (Wu, Lin and Weng, 2004).
+
+    Parameters
+    ----------
+    ratio : DensityRatio or None
+        The estimator of the pairs, with its parameters; by default `DensityRatio()`.
+    priors : array of shape (n_classes,) or None
+        The classes' prior probabilities, in the order of `classes_`. By default their shares in the training rows.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels seen in `fit`.
+    priors_ : ndarray
+        The prior probabilities in use.
+    ratios_ : dict
+        The fitted ratio of each pair of classes (i, j), by their places in `classes_`.
+    n_features_in_, feature_names_in_
+        The columns seen in `fit`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import vwkde
+    >>> X, y = load_iris(return_X_y=True)
+    >>> vwkde.RatioClassifier().fit(X, y).predict_proba(X[:2]).shape
+    (2, 3)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "ratio": [DensityRatio, None],
+        "priors": ["array-like", None],
+    }
+
+    def __init__(self, ratio: DensityRatio | None = None, priors: ArrayLike | None = None) -> None:
+        self.ratio = ratio
+        self.priors = priors
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the density ratio of every pair of classes."""
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        check_classification_targets(y)
+        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        X, y, weight = X[weight > 0], np.asarray(y)[weight > 0], weight[weight > 0]
+        self.classes_, place = np.unique(y, return_inverse=True)
+        self._check_classes(np.bincount(place))
+        self.priors_ = self._find_priors(np.bincount(place, weights=weight).astype(np.float64))
+        members = [place == k for k in range(len(self.classes_))]
+        self.ratios_ = {
+            (i, j): clone(self.ratio or DensityRatio()).fit(
+                X[members[i]],
+                X[members[j]],
+                numerator_weight=weight[members[i]],
+                denominator_weight=weight[members[j]],
+            )
+            for i, j in combinations(range(len(self.classes_)), 2)
+        }
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the log odds of the second of two classes, or the log probabilities of more."""
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return -self._log_odds(X)[0, 1]
+        return self.predict_log_proba(X)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of each class's probability, of shape (n, n_classes)."""
+        log_odds = self._log_odds(X)
+        if len(self.classes_) == 2:
+            return np.column_stack([log_expit(log_odds[0, 1]), log_expit(-log_odds[0, 1])])
+        return np.log(np.maximum(_couple(log_odds, len(self.classes_)), _SMALLEST))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return each class's probability, of shape (n, n_classes)."""
+        probability = np.exp(self.predict_log_proba(X))
+        return probability / probability.sum(axis=1, keepdims=True)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row."""
+        return self.classes_[np.argmax(self.predict_log_proba(X), axis=1)]
+
+    def _log_odds(self, X: Any) -> dict[tuple[int, int], Floats]:
+        """Return the log odds of class i against class j for every pair."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        log_prior = np.log(np.maximum(self.priors_, _SMALLEST))
+        return {(i, j): r.log_ratio(X) + log_prior[i] - log_prior[j] for (i, j), r in self.ratios_.items()}
+
+    def _check_classes(self, counts: NDArray[np.intp]) -> None:
+        if len(counts) < 2:
+            raise ValueError(
+                f"The classifier needs rows of at least 2 classes; the data have 1 class: {self.classes_[0]!r}."
+            )
+        if counts.min() < 2:
+            label = self.classes_[counts.argmin()]
+            raise ValueError(f"Class {label!r} has 1 row; at least 2 are needed to estimate a density. Give more rows.")
+
+    def _find_priors(self, mass: Floats) -> Floats:
+        priors = mass if self.priors is None else np.asarray(self.priors, dtype=np.float64)
+        if priors.shape != mass.shape or (priors < 0).any() or not 0 < priors.sum() < np.inf:
+            raise ValueError(
+                f"The 'priors' parameter of RatioClassifier must hold one non-negative number for each of the "
+                f"{len(mass)} classes {list(self.classes_)}. Got {self.priors!r} instead."
+            )
+        return priors / priors.sum()
+
+
+def _couple(log_odds: dict[tuple[int, int], Floats], classes: int) -> Floats:
+    """Return the probabilities p that minimise Σ (p_j·r_ij − p_i·r_ji)², r_ij being that of i against j.
+
+    At the minimum p solves a linear system, one for each row: the gradient is a multiple of the ones, whose sum with p
+    is held at one.
+    """
+    n = len(next(iter(log_odds.values())))
+    pairs = np.zeros((n, classes, classes))
+    for (i, j), value in log_odds.items():
+        pairs[:, i, j], pairs[:, j, i] = expit(value), expit(-value)
+    system = np.zeros((n, classes + 1, classes + 1))
+    system[:, :classes, :classes] = -pairs * pairs.transpose(0, 2, 1)
+    diagonal = np.arange(classes)
+    system[:, diagonal, diagonal] = (pairs.transpose(0, 2, 1) ** 2).sum(axis=2)
+    system[:, :classes, classes] = system[:, classes, :classes] = 1.0
+    target = np.zeros((n, classes + 1, 1))
+    target[:, classes] = 1.0
+    probability = np.linalg.solve(system, target)[:, :classes, 0]
+    probability = np.maximum(probability, 0.0)
+    return probability / probability.sum(axis=1, keepdims=True)

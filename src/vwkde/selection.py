@@ -1,0 +1,228 @@
+"""Which guide, which bandwidth, which coordinates: chosen from the data.
+
+Every candidate is judged by the log loss of the classifier that its log ratio induces, leave-one-out and cross-fitted,
+both classes counting alike. All bandwidths and guides of one coordinate system share one pass over the distances.
+
+Two questions get two answers. A ratio at a point suffers from noise as much as from bias. An average of log ratios does
+not: noise that differs from point to point averages out. So where averages are wanted an unbiased guide is judged less
+the loss that its own noise causes. In high dimension the first answer is a shrunken model, the second is not.
+
+Close candidates share: their log ratios are averaged with weights that fall off exponentially with the loss. Those
+that depend on the choice of axes must show clearly that they are better; otherwise any affine copy of the data gives
+the same answer.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit
+
+from vwkde._validation import Array
+from vwkde.estimates import EstimatePair
+from vwkde.functionals import log_loss
+from vwkde.guided import GuidedRatio
+from vwkde.guides import AFFINE, CrossFitted, cross_fit, no_guide
+from vwkde.pool import Member, Pool
+from vwkde.samples import Sample
+from vwkde.sums import log_kernel_sums
+
+Floats = NDArray[np.float64]
+
+MOST_ROWS = 3_000
+"""Rows of each sample that the choice is made on: more would make it dearer, hardly better."""
+_STEPS = np.arange(-3, 9) / 2
+"""Bandwidths are Scott's times two to these powers, and infinity."""
+_UNBIASED = "gaussian"
+_CLEARLY = 2.0
+"""Standard errors by which a candidate that depends on the axes must be better."""
+_TEMPERATURE = 0.25
+"""Share of the log likelihood that counts when candidates share: their losses are noisy and alike."""
+_SMALLEST_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class Space:
+    """The two samples in one system of coordinates, and the guides to try there."""
+
+    name: str
+    numerator: Sample
+    denominator: Sample
+    guides: tuple[Any, ...]
+    axes_matter: bool
+
+    def at_most(self, rows: int, random: np.random.Generator) -> "Space":
+        """Return the space with larger samples thinned to so many rows."""
+        samples = [
+            s.subset(np.sort(random.choice(len(s), rows, replace=False))) if len(s) > rows else s
+            for s in (self.numerator, self.denominator)
+        ]
+        return replace(self, numerator=samples[0], denominator=samples[1])
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One guide and one bandwidth in one space: its log ratios at the samples, and what they lose."""
+
+    space: Space
+    guide: CrossFitted
+    bandwidth: float
+    at_numerator: Floats
+    at_denominator: Floats
+    loss: float
+    noise_loss: float
+
+    @property
+    def axes_matter(self) -> bool:
+        """Whether a rotation of the data would change the candidate."""
+        return self.space.axes_matter or self.guide.name not in AFFINE
+
+    @property
+    def average_loss(self) -> float:
+        """The loss less what only noise causes, where the guide is unbiased and speaks alone."""
+        alone = self.guide.name == _UNBIASED and np.isinf(self.bandwidth)
+        return self.loss - self.noise_loss if alone else self.loss
+
+
+def scott_units(space: Space) -> float:
+    """Return the unit of the bandwidths: n^(−1/(d+4)) of the smaller sample."""
+    rows = min(space.numerator.effective_rows, space.denominator.effective_rows)
+    return float(rows ** (-1 / (space.numerator.points.shape[1] + 4)))
+
+
+def candidates(space: Space, bandwidths: Floats | None, seed: int, **resources: Any) -> list[Candidate]:
+    """Return the candidates of a space: all guides, all bandwidths."""
+    p, q = space.numerator, space.denominator
+    guides = [no_guide(p, q) if g is None else cross_fit(g, p, q, seed, resources["n_threads"]) for g in space.guides]
+    finite = scott_units(space) * 2.0**_STEPS if bandwidths is None else bandwidths
+    at_p, at_q = _log_ratios(space, guides, finite, **resources)
+    found = [
+        _candidate(space, guide, h, at_p[i, :, k], at_q[i, :, k])
+        for k, guide in enumerate(guides)
+        for i, h in enumerate(finite)
+    ]
+    if bandwidths is None:
+        found += [_candidate(space, guide, np.inf, guide.at_numerator, guide.at_denominator) for guide in guides]
+    return found
+
+
+def most_correction(space: Space) -> float:
+    """Return the most that kernel sums may change a guide by."""
+    return float(np.log(min(len(space.numerator), len(space.denominator))))
+
+
+def _log_ratios(space: Space, guides: list[CrossFitted], bandwidths: Floats, **resources: Any) -> tuple[Floats, Floats]:
+    """Return the log ratios at both samples, leave-one-out, for bandwidths × points × guides."""
+    p, q = space.numerator, space.denominator
+    u_p = np.stack([guide.at_numerator for guide in guides], axis=1)
+    u_q = np.stack([guide.at_denominator for guide in guides], axis=1)
+    p_weight = p.log_weight[:, None] - 0.5 * u_p
+    q_weight = q.log_weight[:, None] + 0.5 * u_q
+
+    def log_density(x: Floats, sample: Sample, log_weight: Floats, own: bool) -> Floats:
+        sums = log_kernel_sums(x, sample.points, bandwidths, log_weight=log_weight, leave_one_out=own, **resources)
+        return sums - np.log(sample.weight.sum() - (sample.weight if own else np.zeros(len(x))))[:, None]
+
+    most = most_correction(space)
+    at_p = log_density(p.points, p, p_weight, True) - log_density(p.points, q, q_weight, False)
+    at_q = log_density(q.points, p, p_weight, False) - log_density(q.points, q, q_weight, True)
+    return u_p + np.clip(at_p, -most, most), u_q + np.clip(at_q, -most, most)
+
+
+def _candidate(space: Space, guide: CrossFitted, bandwidth: float, at_p: Floats, at_q: Floats) -> Candidate:
+    p, q = space.numerator, space.denominator
+    loss = log_loss(at_p, at_q, p.weight, q.weight)
+    noise = [
+        np.average(expit(u) * expit(-u) * noise, weights=sample.weight)
+        for u, noise, sample in zip((at_p, at_q), guide.noise, (p, q), strict=True)
+    ]
+    return Candidate(space, guide, float(bandwidth), at_p, at_q, loss, float(0.25 * sum(noise)))
+
+
+def shares(found: list[Candidate], averages: bool) -> list[float]:
+    """Return the share of each candidate in the answer, for averages or for single points."""
+    losses = np.array([c.average_loss if averages else c.loss for c in found])
+    allowed = _best_bandwidths(found, losses) & _allowed_axes(found, losses)
+    rows = 4 / sum(1 / sample.effective_rows for sample in (found[0].space.numerator, found[0].space.denominator))
+    share = np.where(allowed, np.exp(-_TEMPERATURE * rows * (losses - losses[allowed].min())), 0.0)
+    share[share < _SMALLEST_SHARE * share.max()] = 0.0
+    return list(share / share.sum())
+
+
+def _best_bandwidths(found: list[Candidate], losses: Floats) -> NDArray[np.bool_]:
+    """Mark, for each guide in each space, the bandwidth with the smallest loss."""
+    best: dict[tuple[str, str], int] = {}
+    for i, c in enumerate(found):
+        key = c.space.name, c.guide.name
+        if key not in best or losses[i] < losses[best[key]]:
+            best[key] = i
+    return np.isin(np.arange(len(found)), list(best.values()))
+
+
+def _allowed_axes(found: list[Candidate], losses: Floats) -> NDArray[np.bool_]:
+    """Mark the candidates that do not depend on the axes, or those that do where they are clearly better."""
+    axes_matter = np.array([c.axes_matter for c in found])
+    if axes_matter.all() or not axes_matter.any():
+        return np.ones(len(found), dtype=bool)
+    free, bound = (np.flatnonzero(mask)[np.argmin(losses[mask])] for mask in (~axes_matter, axes_matter))
+    better = losses[free] - losses[bound] > _CLEARLY * _paired_error(found[free], found[bound])
+    return axes_matter if better else ~axes_matter
+
+
+def _paired_error(one: Candidate, other: Candidate) -> float:
+    """Return the standard error of the difference of two losses."""
+    p = log_expit(one.at_numerator) - log_expit(other.at_numerator)
+    q = log_expit(-one.at_denominator) - log_expit(-other.at_denominator)
+    space = one.space
+    return float(
+        0.5
+        * np.sqrt(
+            sum(
+                np.cov(d, aweights=s.weight) / s.effective_rows
+                for d, s in ((p, space.numerator), (q, space.denominator))
+            )
+        )
+    )
+
+
+def choose(
+    spaces: list[tuple[Space, Callable[[Array], Floats]]],
+    bandwidth: float | None,
+    seed: int,
+    make_pair: Callable[[Sample, Sample, float], EstimatePair],
+    **resources: Any,
+) -> Pool:
+    """Return the pool of guided ratios that the data ask for; a bandwidth given is kept."""
+    bandwidths = None if bandwidth is None else np.array([bandwidth])
+    thinned = [space.at_most(MOST_ROWS, np.random.default_rng(seed)) for space, _ in spaces]
+    found = [c for space in thinned for c in candidates(space, bandwidths, seed, **resources)]
+    members = []
+    for c, pointwise, average in zip(found, shares(found, False), shares(found, True), strict=True):
+        if pointwise or average:
+            space, coordinates = next(pair for pair in spaces if pair[0].name == c.space.name)
+            ratio = _on_all_rows(c, space, bandwidth, seed, make_pair, resources["n_threads"])
+            members.append(Member(coordinates, space.name, ratio, pointwise, average))
+    return Pool(tuple(members))
+
+
+def _on_all_rows(
+    c: Candidate,
+    space: Space,
+    bandwidth: float | None,
+    seed: int,
+    make_pair: Callable[[Sample, Sample, float], EstimatePair],
+    n_threads: int | None,
+) -> GuidedRatio:
+    """Return a candidate's ratio with every row in it; more rows allow a narrower kernel."""
+    p, q = space.numerator, space.denominator
+    guide = c.guide
+    if len(guide.at_numerator) < len(p) or len(guide.at_denominator) < len(q):
+        guide = no_guide(p, q) if guide.form is None else cross_fit(guide.form, p, q, seed, n_threads)
+    h = c.bandwidth if bandwidth is not None else c.bandwidth * scott_units(space) / scott_units(c.space)
+    tilt = -0.5 * guide.at_numerator, 0.5 * guide.at_denominator
+    ratio = GuidedRatio(replace(make_pair(p, q, h), tilt=tilt), guide, most_correction(space))
+    if guide is c.guide:  # what the choice was made by need not be computed again
+        ratio.__dict__.update(at_numerator=c.at_numerator, at_denominator=c.at_denominator)
+    return ratio

@@ -1,0 +1,149 @@
+"""Whether two samples come from one distribution: a permutation test.
+
+Several statistics look at the same permutations of the labels: the difference of means, the energy distance, the
+difference of covariances, and the squared difference of kernel density estimates. Their p-values are combined by the
+Cauchy rule, and the combination is compared with itself under those permutations: the level is exact, whatever the
+statistics. Everything happens in coordinates that do not depend on the labels.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist, pdist
+from scipy.stats import rankdata
+from sklearn.utils import check_random_state
+
+from vwkde._blocks import split
+from vwkde._progress import track
+from vwkde._validation import check_pair
+from vwkde.geometry import canonical_order
+
+Floats = NDArray[np.float64]
+
+_WEIGHTS = {"means": 4.0, "energy": 4.0, "covariances": 1.0, "kernels": 1.0}
+"""What each statistic counts for. A shift is the commonest difference, so most is laid on what sees it best."""
+_MOST_ROWS = 4_000
+"""Pooled rows that distances are taken between; means and covariances see more."""
+_MOST_PRODUCTS = 30_000_000
+"""Products of columns, over all rows, up to which covariances see every row."""
+_PERMUTATIONS_AT_ONCE = 64
+_THINNEST = 1e-10
+"""Variance, relative to the largest, below which a direction of the pooled sample does not vary."""
+
+
+@dataclass(frozen=True)
+class TwoSampleResult:
+    """The outcome of a two-sample test: its p-value, and that of each statistic on its own."""
+
+    p_value: float
+    p_values: dict[str, float]
+    n_permutations: int
+
+    def __str__(self) -> str:
+        """Return a short report."""
+        parts = ", ".join(f"{name} {p:.3g}" for name, p in self.p_values.items())
+        return f"two-sample test: p = {self.p_value:.3g} ({self.n_permutations} permutations)\n  on their own: {parts}"
+
+
+def two_sample_test(
+    numerator: Any, denominator: Any, *, n_permutations: int = 499, random_state: Any = 0
+) -> TwoSampleResult:
+    """Test whether two samples come from one distribution.
+
+    Under that hypothesis the p-value is at most α with probability at most α, for any sizes and dimensions.
+
+    Parameters
+    ----------
+    numerator, denominator
+        Samples of P and Q: arrays (n, d) or (n,), DataFrames, CPU tensors.
+    n_permutations
+        Random permutations of the labels; the smallest possible p-value is one over one more.
+    random_state
+        Seeds the permutations.
+
+    Examples
+    --------
+    >>> import numpy as np, vwkde
+    >>> rng = np.random.default_rng(0)
+    >>> vwkde.two_sample_test(rng.normal(0, 1, (200, 3)), rng.normal(1, 1, (200, 3))).p_value
+    0.002
+    """
+    if not isinstance(n_permutations, int | np.integer) or n_permutations < 19:
+        raise ValueError(
+            f"The 'n_permutations' parameter of two_sample_test must be an int of at least 19, with which p = 0.05 is "
+            f"the smallest possible value. Got {n_permutations!r} instead."
+        )
+    p, q, _ = check_pair(numerator, denominator)
+    z, first = _pooled(np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64))
+    random = np.random.default_rng(check_random_state(random_state).randint(2**31))
+    ranks = {name: _p_values(values) for name, values in _statistics(z, first, int(n_permutations), random).items()}
+    combined = np.sum([_WEIGHTS[name] * np.tan((0.5 - values) * np.pi) for name, values in ranks.items()], axis=0)
+    half = 0.5 / (n_permutations + 1)
+    return TwoSampleResult(
+        float(_p_values(combined)[0] + half),
+        {name: float(values[0] + half) for name, values in ranks.items()},
+        int(n_permutations),
+    )
+
+
+def _pooled(p: Floats, q: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the pooled sample with covariance one, in an order of its own, and which rows came from P."""
+    z = np.concatenate([p, q])
+    z = z / np.maximum(np.abs(z).max(axis=0), np.finfo(np.float64).tiny)
+    z = z - z.mean(axis=0)
+    spread = z.std(axis=0)
+    z = z[:, spread > 1e-13] / spread[spread > 1e-13]
+    if not z.shape[1]:
+        raise ValueError("No column varies: all rows of both samples are equal, so there is nothing to test.")
+    values, vectors = np.linalg.eigh(z.T @ z / len(z))
+    varying = values > _THINNEST * values[-1]
+    z = z @ (vectors[:, varying] / np.sqrt(values[varying]))
+    order = canonical_order(z)
+    return z[order], (np.arange(len(z)) < len(p))[order]
+
+
+def _p_values(statistic: Floats) -> Floats:
+    """Return, for each permutation, the share of all that are at least as large, less half a permutation."""
+    return (len(statistic) + 0.5 - rankdata(statistic, "min")) / len(statistic)
+
+
+def _statistics(z: Floats, first: NDArray[np.bool_], count: int, random: np.random.Generator) -> dict[str, Floats]:
+    """Return the statistics of the labels as they are, followed by those of so many permutations.
+
+    Each is a quadratic form in the contrast of the two samples: 1/n for the rows of one, −1/m for those of the other.
+    """
+    labels = np.column_stack([first, *(random.permutation(first) for _ in range(count))])
+    some = np.sort(random.permutation(len(z))[:_MOST_ROWS])
+    i, j = np.triu_indices(z.shape[1])
+    few = np.arange(len(z)) if len(z) * len(i) <= _MOST_PRODUCTS else some
+    distance = np.median(pdist(z[some[:: max(1, len(some) // 1_000)]]))
+    return {
+        "means": _squares(z, labels),
+        "energy": _forms(z[some], labels[some], lambda d: -d),
+        "covariances": _squares(z[few][:, i] * z[few][:, j], labels[few]),
+        "kernels": _forms(z[some], labels[some], lambda d: np.exp(-2 * (d / (distance or 1.0)) ** 2)),
+    }
+
+
+def _contrast(labels: NDArray[np.bool_]) -> Floats:
+    """Return the contrasts; thinned rows may leave one sample empty, which then counts as zero."""
+    n = labels.sum(axis=0)
+    return np.where(labels, 1 / np.maximum(n, 1), -1 / np.maximum(len(labels) - n, 1))
+
+
+def _squares(features: Floats, labels: NDArray[np.bool_]) -> Floats:
+    parts = split(labels.shape[1], _PERMUTATIONS_AT_ONCE)
+    return np.concatenate([((features.T @ _contrast(labels[:, part])) ** 2).sum(axis=0) for part in parts])
+
+
+def _forms(x: Floats, labels: NDArray[np.bool_], kernel: Callable[[Floats], Floats]) -> Floats:
+    """Return cᵀKc for every contrast c, in blocks of rows of K."""
+    contrast = _contrast(labels)
+    result = np.zeros(labels.shape[1])
+    blocks = split(len(x), 512)
+    for rows in track(blocks, "two-sample test", len(blocks)):
+        result += np.einsum("ij,ij->j", contrast[rows], kernel(cdist(x[rows], x)) @ contrast)
+    return result
