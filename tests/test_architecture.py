@@ -17,14 +17,17 @@ PIPELINE = [
     "sums.reference", "sums.kernels", "sums.tiles", "sums",
     "bandwidth", "estimates", "overlap", "posterior", "functionals",
     "ratio", "divergences",
-    "demo", "plot", "cli",
+    "_canvas", "_grids", "_drawing", "displays", "demo", "plot", "cli",
 ]  # fmt: skip
 
 PUBLIC = {
     "BiasWarning",
     "DegenerateDataWarning",
     "DensityRatio",
+    "DivergenceDisplay",
     "Estimate",
+    "LogRatioDisplay",
+    "OverlapDisplay",
     "OverlapWarning",
     "divergence",
     "kl_divergence",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vwkde.catalogue import methods
+    from vwkde.displays import DivergenceDisplay, LogRatioDisplay, OverlapDisplay
     from vwkde.divergences import divergence, kl_divergence, log_density_ratio
     from vwkde.exceptions import BiasWarning, DegenerateDataWarning, OverlapWarning
     from vwkde.ratio import DensityRatio
@@ -19,7 +20,10 @@ __all__ = [
     "BiasWarning",
     "DegenerateDataWarning",
     "DensityRatio",
+    "DivergenceDisplay",
     "Estimate",
+    "LogRatioDisplay",
+    "OverlapDisplay",
     "OverlapWarning",
     "divergence",
     "kl_divergence",
@@ -31,7 +35,10 @@ _MODULES = {
     "BiasWarning": "exceptions",
     "DegenerateDataWarning": "exceptions",
     "DensityRatio": "ratio",
+    "DivergenceDisplay": "displays",
     "Estimate": "results",
+    "LogRatioDisplay": "displays",
+    "OverlapDisplay": "displays",
     "OverlapWarning": "exceptions",
     "divergence": "divergences",
     "kl_divergence": "divergences",
