@@ -18,14 +18,17 @@ PIPELINE = [
     "sums.reference", "sums.kernels", "sums.tiles", "sums",
     "bandwidth", "estimates", "guided", "pool", "selection", "overlap", "posterior",
     "ratio", "divergences", "information", "classifier", "two_sample",
-    "demo", "plot", "cli",
+    "_canvas", "_grids", "_drawing", "displays", "demo", "plot", "cli",
 ]  # fmt: skip
 
 PUBLIC = {
     "BiasWarning",
     "DegenerateDataWarning",
     "DensityRatio",
+    "DivergenceDisplay",
     "Estimate",
+    "LogRatioDisplay",
+    "OverlapDisplay",
     "OverlapWarning",
     "RatioClassifier",
     "TwoSampleResult",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from vwkde.catalogue import methods
     from vwkde.classifier import RatioClassifier
+    from vwkde.displays import DivergenceDisplay, LogRatioDisplay, OverlapDisplay
     from vwkde.divergences import divergence, kl_divergence, log_density_ratio
     from vwkde.exceptions import BiasWarning, DegenerateDataWarning, OverlapWarning
     from vwkde.information import mutual_information
@@ -22,7 +23,10 @@ __all__ = [
     "BiasWarning",
     "DegenerateDataWarning",
     "DensityRatio",
+    "DivergenceDisplay",
     "Estimate",
+    "LogRatioDisplay",
+    "OverlapDisplay",
     "OverlapWarning",
     "RatioClassifier",
     "TwoSampleResult",
@@ -38,7 +42,10 @@ _MODULES = {
     "BiasWarning": "exceptions",
     "DegenerateDataWarning": "exceptions",
     "DensityRatio": "ratio",
+    "DivergenceDisplay": "displays",
     "Estimate": "results",
+    "LogRatioDisplay": "displays",
+    "OverlapDisplay": "displays",
     "OverlapWarning": "exceptions",
     "RatioClassifier": "classifier",
     "TwoSampleResult": "two_sample",

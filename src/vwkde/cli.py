@@ -124,6 +124,7 @@ def demo(
 ) -> None:
     """Run the paper's 1-D and 20-D examples: truth, plain KDE and VWKDE side by side, and a picture."""
     from vwkde import plot
+    from vwkde._canvas import require_matplotlib
     from vwkde.demo import ROWS, run
 
     with _bars():
@@ -134,7 +135,7 @@ def demo(
     else:
         _print_table(rows, f"KL divergence in nats, {ROWS:,} points per sample")
     try:
-        plot.require_matplotlib()
+        require_matplotlib()
     except ImportError as error:
         _err.print(f"No picture: {error}", style="yellow", markup=False)
         return

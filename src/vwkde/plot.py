@@ -1,25 +1,18 @@
-"""Pictures. Matplotlib is imported here and nowhere else."""
+"""The demo's picture."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vwkde._canvas import BLACK, RED, TEAL, require_matplotlib
 from vwkde.demo import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LINE = np.linspace(-2.5, 2.8, 200)[:, None]
-_TRUTH, _KDE, _VWKDE = "black", "#d1495b", "#00798c"
-
-
-def require_matplotlib() -> None:
-    """Raise with the command that installs it, unless Matplotlib is there."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ImportError("Pictures need Matplotlib; install it with: pip install 'vwkde[plot]'") from None
+_TRUTH, _KDE, _VWKDE = BLACK, RED, TEAL
 
 
 def save_demo(comparisons: list[Comparison], path: Path) -> None:
