@@ -25,6 +25,7 @@ PUBLIC = {
     "BiasWarning",
     "DegenerateDataWarning",
     "DensityRatio",
+    "DisjointSupportError",
     "DivergenceDisplay",
     "Estimate",
     "LogRatioDisplay",

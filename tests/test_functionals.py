@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vwkde.datasets import Gaussian, GaussianPair, mean_difference, one_dimensional
-from vwkde.functionals import KINDS, AtSample, check_divergence
+from vwkde.functionals import KINDS, AtSample, check_divergence, check_interval
 
 UNEQUAL = GaussianPair(Gaussian(np.zeros(3), np.eye(3)), Gaussian(np.array([0.3, 0.0, 0.3]), np.diag([1.3, 1.0, 1.6])))
 PAIRS = {"1-D": one_dimensional(), "3-D shifted": mean_difference(3, 1.0), "3-D unequal": UNEQUAL}
@@ -17,9 +17,11 @@ def exact(pair, kind, order=0.3):
         return pair.kl
     if kind == "reverse-kl":
         return GaussianPair(pair.denominator, pair.numerator).kl
-    if kind in ("hellinger", "renyi"):
-        a = 0.5 if kind == "hellinger" else order
+    if kind in ("hellinger", "renyi", "chi2"):
+        a = {"hellinger": 0.5, "renyi": order, "chi2": 2.0}[kind]
         affinity = gaussian_affinity(pair, a)
+        if kind == "chi2":
+            return affinity - 1
         return np.sqrt(1 - affinity) if kind == "hellinger" else np.log(affinity) / (a - 1)
     u = pair.log_ratio(np.concatenate(pair.sample(500_000, random_state=99)))
     eta = 1 / (1 + np.exp(-u))
@@ -50,7 +52,17 @@ def sampled(pair, rows, seed, noise=0.0):
 def test_exact_ratios_give_exact_divergences(kind, pair):
     truth = exact(pair, kind)
     values = [KINDS[kind](*sampled(pair, 2_000, seed), **OPTIONS.get(kind, {}))[0] for seed in range(100)]
+    if kind == "chi2" and pair is PAIRS["1-D"]:  # its tail is longer than any sample shows
+        assert 0.5 * truth < np.mean(values) < truth
+        return
     assert np.mean(values) == pytest.approx(truth, abs=4 * np.std(values) / np.sqrt(100) + 0.01 * truth)
+
+
+@pytest.mark.parametrize("order", [0.8, 1.5, 2.0])
+def test_orders_below_and_above_one(order):
+    pair = PAIRS["3-D shifted"]
+    values = [KINDS["renyi"](*sampled(pair, 2_000, seed), order=order)[0] for seed in range(100)]
+    assert np.mean(values) == pytest.approx(0.5 * order, rel=0.02)
 
 
 def test_errors_are_those_of_the_influence_functions():
@@ -91,10 +103,19 @@ def test_extreme_ratios_give_finite_answers(kind):
     [
         ("magic", None, "'kind' parameter of divergence must be one of"),
         ("kl", 0.5, "'order' parameter belongs to kind='renyi'"),
-        ("renyi", None, "must lie between 0 and 1. Got None"),
-        ("renyi", 1.0, "must lie between 0 and 1. Got 1.0"),
+        ("renyi", None, "positive number other than 1, .* Got None"),
+        ("renyi", 1.0, "positive number other than 1, .* Got 1.0"),
     ],
 )
 def test_bad_kinds_are_refused(kind, order, message):
     with pytest.raises(ValueError, match=message):
         check_divergence(kind, order)
+
+
+@pytest.mark.parametrize(
+    ("interval", "level", "message"),
+    [("magic", 0.9, "must be 'influence' or 'subsample'"), ("influence", 95, "must lie between 0 and 1. Got 95")],
+)
+def test_bad_intervals_are_refused(interval, level, message):
+    with pytest.raises(ValueError, match=message):
+        check_interval(interval, level)

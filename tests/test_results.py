@@ -10,8 +10,14 @@ ESTIMATE = Estimate(0.5, 0.1, kind="kl", diagnostics={"bandwidth": 0.123456, "ro
 
 def test_is_a_number_with_an_error():
     assert float(ESTIMATE) == 0.5
-    assert ESTIMATE.interval == pytest.approx((0.304, 0.696))
+    assert ESTIMATE.interval == pytest.approx((0.304, 0.696), abs=1e-5)
     assert ESTIMATE.unit == "nats"
+
+
+def test_the_interval_holds_both_errors_at_any_level():
+    both = dataclasses.replace(ESTIMATE, standard_error=0.03, systematic_error=0.04, confidence_level=0.5)
+    assert both.interval == pytest.approx((0.5 - 0.05 * 0.67449, 0.5 + 0.05 * 0.67449))
+    assert str(both).startswith("kl = 0.5 nats, 50 % interval")
 
 
 def test_cannot_be_changed():
@@ -37,7 +43,9 @@ def test_becomes_json():
         "kind": "kl",
         "value": 0.5,
         "standard_error": 0.1,
+        "systematic_error": 0.0,
         "unit": "nats",
-        "interval": pytest.approx([0.304, 0.696]),
+        "confidence_level": 0.95,
+        "interval": pytest.approx([0.304, 0.696], abs=1e-5),
         "diagnostics": {"bandwidth": 0.123456, "rows": [3, 4]},
     }

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from vwkde.classifier import RatioClassifier
     from vwkde.displays import DivergenceDisplay, LogRatioDisplay, OverlapDisplay
     from vwkde.divergences import divergence, kl_divergence, log_density_ratio
-    from vwkde.exceptions import BiasWarning, DegenerateDataWarning, OverlapWarning
+    from vwkde.exceptions import BiasWarning, DegenerateDataWarning, DisjointSupportError, OverlapWarning
     from vwkde.information import mutual_information
     from vwkde.ratio import DensityRatio
     from vwkde.results import Estimate
@@ -23,6 +23,7 @@ __all__ = [
     "BiasWarning",
     "DegenerateDataWarning",
     "DensityRatio",
+    "DisjointSupportError",
     "DivergenceDisplay",
     "Estimate",
     "LogRatioDisplay",
@@ -42,6 +43,7 @@ _MODULES = {
     "BiasWarning": "exceptions",
     "DegenerateDataWarning": "exceptions",
     "DensityRatio": "ratio",
+    "DisjointSupportError": "exceptions",
     "DivergenceDisplay": "displays",
     "Estimate": "results",
     "LogRatioDisplay": "displays",

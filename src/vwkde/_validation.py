@@ -44,6 +44,16 @@ def check_sample(data: Any, name: str, like: tuple[int, Names, str] | None = Non
     return np.ascontiguousarray(array), names
 
 
+def like_input(values: NDArray[np.float64], data: Any) -> Any:
+    """Return values in the kind that the data came in: tensors for tensors, arrays for all else."""
+    if not hasattr(data, "detach"):
+        return values
+    import torch
+
+    dtype = data.dtype if data.dtype.is_floating_point else torch.float64
+    return torch.as_tensor(values, dtype=dtype, device=data.device)
+
+
 def check_weight(weight: Any, n: int, name: str) -> NDArray[np.float64]:
     """Return non-negative weights with mean one; all ones if none were given."""
     if weight is None:

@@ -1,5 +1,6 @@
 """Class posteriors for any number of classes, from the density ratio of every pair."""
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar, Self
 
@@ -10,11 +11,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from vwkde.exceptions import DisjointSupportError
 from vwkde.ratio import DensityRatio
 
 Floats = NDArray[np.float64]
 
 _SMALLEST = np.finfo(np.float64).tiny
+_LARGEST = 40.0
 
 
 class RatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -37,7 +40,8 @@ class RatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     priors_ : ndarray
         The prior probabilities in use.
     ratios_ : dict
-        The fitted ratio of each pair of classes (i, j), by their places in `classes_`.
+        The fitted ratio of each pair of classes (i, j), by their places in `classes_`. Classes whose supports do not
+        meet are told apart by the nearer mean.
     n_features_in_, feature_names_in_
         The columns seen in `fit`.
 
@@ -71,12 +75,7 @@ class RatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.priors_ = self._find_priors(np.bincount(place, weights=weight).astype(np.float64))
         members = [place == k for k in range(len(self.classes_))]
         self.ratios_ = {
-            (i, j): clone(self.ratio or DensityRatio()).fit(
-                X[members[i]],
-                X[members[j]],
-                numerator_weight=weight[members[i]],
-                denominator_weight=weight[members[j]],
-            )
+            (i, j): self._fit_pair(X[members[i]], X[members[j]], weight[members[i]], weight[members[j]])
             for i, j in combinations(range(len(self.classes_)), 2)
         }
         return self
@@ -102,7 +101,15 @@ class RatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row."""
-        return self.classes_[np.argmax(self.predict_log_proba(X), axis=1)]
+        best = np.argmax(self.predict_log_proba(X), axis=1)
+        return self.classes_[best]
+
+    def _fit_pair(self, p: Floats, q: Floats, p_weight: Floats, q_weight: Floats) -> "DensityRatio | NearestMean":
+        ratio = clone(self.ratio or DensityRatio())
+        try:
+            return ratio.fit(p, q, numerator_weight=p_weight, denominator_weight=q_weight)
+        except DisjointSupportError:
+            return NearestMean.fit(p, q)
 
     def _log_odds(self, X: Any) -> dict[tuple[int, int], Floats]:
         """Return the log odds of class i against class j for every pair."""
@@ -128,6 +135,27 @@ class RatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{len(mass)} classes {list(self.classes_)}. Got {self.priors!r} instead."
             )
         return priors / priors.sum()
+
+
+@dataclass(frozen=True)
+class NearestMean:
+    """The ratio of classes that do not meet: as large as a ratio gets, in favour of the nearer mean."""
+
+    means: Floats
+    scale: Floats
+
+    @classmethod
+    def fit(cls, numerator: Floats, denominator: Floats) -> "NearestMean":
+        """Measure distances in units of the columns' spread within the classes."""
+        spread = np.sqrt((numerator.var(axis=0) + denominator.var(axis=0)) / 2)
+        means = np.stack([numerator.mean(axis=0), denominator.mean(axis=0)])
+        smallest = np.maximum(1e-6 * np.ptp(means, axis=0), _SMALLEST)
+        return cls(means, np.maximum(spread, smallest))
+
+    def log_ratio(self, x: Floats) -> Floats:
+        """Return half the difference of the squared distances, within ±40."""
+        near, far = (((x - mean) / self.scale) ** 2 for mean in self.means)
+        return np.clip(0.5 * (far - near).sum(axis=1), -_LARGEST, _LARGEST)
 
 
 def _couple(log_odds: dict[tuple[int, int], Floats], classes: int) -> Floats:

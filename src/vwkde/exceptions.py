@@ -11,3 +11,7 @@ class BiasWarning(UserWarning):
 
 class OverlapWarning(UserWarning):
     """The samples overlap too little for the ratio to be known where it matters."""
+
+
+class DisjointSupportError(ValueError):
+    """The samples do not meet, so the true ratio is infinite or zero everywhere and there is nothing to estimate."""

@@ -180,5 +180,6 @@ def check_interval(interval: str, confidence_level: float) -> None:
         )
     if not 0 < confidence_level < 1:
         raise ValueError(
-            f"The 'confidence_level' parameter of divergence must lie between 0 and 1. Got {confidence_level!r} instead."
+            f"The 'confidence_level' parameter of divergence must lie between 0 and 1. Got {confidence_level!r} "
+            f"instead."
         )

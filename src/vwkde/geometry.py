@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from vwkde._validation import Array, Names
-from vwkde.exceptions import DegenerateDataWarning
+from vwkde.exceptions import DegenerateDataWarning, DisjointSupportError
 
 Floats = NDArray[np.float64]
 
@@ -118,7 +118,7 @@ def _report_constant(constant: NDArray[np.bool_], difference: Floats, names: Nam
     if constant.all():
         raise ValueError("No column varies within the samples: all rows are equal, so there is no density to estimate.")
     if (np.abs(difference[constant]) > 1e-12).any():
-        raise ValueError(
+        raise DisjointSupportError(
             f"Columns {labels} are constant within each sample but differ between them: the supports are disjoint, "
             f"the ratio is infinite. Drop those columns if they are labels, not measurements."
         )
@@ -129,7 +129,7 @@ def _report_constant(constant: NDArray[np.bool_], difference: Floats, names: Nam
 
 def _refuse_if_too_far(distance: float) -> None:
     if distance > _FARTHEST:
-        raise ValueError(
+        raise DisjointSupportError(
             f"The samples are {distance:.0e} times their own spread apart: the supports are disjoint, the ratio is "
             f"infinite. Check that both are in the same units."
         )
@@ -139,7 +139,7 @@ def _report_flat(count: int, directions: Floats, difference: Floats) -> None:
     if count <= 0:
         return
     if (np.abs(difference @ directions) > 1e-6).any():
-        raise ValueError(
+        raise DisjointSupportError(
             "The samples lie in parallel planes that do not meet: the supports are disjoint, the ratio is infinite. "
             "Look for a column that the others determine, and drop it."
         )

@@ -1,6 +1,6 @@
 """A guide and the kernel sums around it: log R̂ = u₀ + log Σ₁ e^(−u₀/2) α k_h − log Σ₂ e^(u₀/2) α k_h.
 
-For h → ∞ it tends to the guide, for h → 0 to the plain ratio of kernel estimates, and without a guide it is the paper's.
+For h → ∞ it tends to the guide, for h → 0 to the plain ratio of kernel estimates; without a guide it is the paper's.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
 """Coarse log ratios that enter the weights, cross-fitted.
 
-A guide u₀ is a quick estimate of log p₁/p₂ by a model or a classifier. The two samples get the weights exp(∓u₀/2), and u₀
-is added back to the log ratio of the kernel sums. Where the guide is right both sums estimate one and the same function,
-and their bias cancels to all orders in the bandwidth; where it is only close, the bias is of first order in what the
-guide misses.
+A guide u₀ is a quick estimate of log p₁/p₂ by a model or a classifier. The two samples get the weights exp(∓u₀/2),
+and u₀ is added back to the log ratio of the kernel sums. Where the guide is right both sums estimate one and the same
+function, and their bias cancels to all orders in the bandwidth; where it is only close, the bias is of first order in
+what the guide misses.
 
 The value at a point of the samples comes from a model that did not see it: each guide is fitted as many times as there
 are folds, each time without one of them. At new points the guide is the mean of those models.
@@ -222,7 +222,8 @@ def worth_trying(rows: float) -> tuple[str, ...]:
 class CrossFitted:
     """A guide with its values at the two samples, each by a model that did not see the point.
 
-    `form` is what was asked for: a name, a classifier or None; `noise` is how much the models disagree at the two samples: the jackknife's variance of the guide.
+    `form` is what was asked for: a name, a classifier or None. `noise` is how much the models disagree at the two
+    samples: the jackknife's variance of the guide.
     """
 
     form: Any
@@ -257,7 +258,7 @@ def cross_fit(
     """Fit a guide once per fold and keep what each model says of the points it did not see."""
     forms = _GUIDES[guide] if isinstance(guide, str) else (partial(fit_classifier, guide),)
     samples = numerator, denominator
-    folds = [np.random.default_rng(seed).permutation(np.arange(len(sample)) % FOLDS) for sample in samples]
+    folds = [_folds(sample, seed) for sample in samples]
     fitted: dict[tuple[int, int], Guide] = {}
 
     def work(job: tuple[int, int]) -> None:
@@ -273,6 +274,13 @@ def cross_fit(
         for form in range(len(forms))
     ]
     return min(choices, key=lambda c: log_loss(c.at_numerator, c.at_denominator, numerator.weight, denominator.weight))
+
+
+def _folds(sample: Sample, seed: int) -> NDArray[np.intp]:
+    """Return the fold of each row: the one it came with, or one at random."""
+    if sample.fold is not None:
+        return sample.fold
+    return np.random.default_rng(seed).permutation(np.arange(len(sample)) % FOLDS)
 
 
 def _collect(

@@ -1,4 +1,4 @@
-"""The fitted ratio as a mean of log ratios: one member where one was asked for, several where close candidates share."""
+"""The fitted ratio as a mean of log ratios: of one member, or of several where close candidates share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

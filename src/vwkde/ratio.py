@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from vwkde import guides
 from vwkde._blocks import DEFAULT_MEMORY_BUDGET
 from vwkde._progress import track
-from vwkde._validation import Array, check_pair, check_sample, check_weight
+from vwkde._validation import Array, check_pair, check_sample, check_weight, like_input
 from vwkde.bandwidth import RULES, Rule, select_bandwidth
 from vwkde.derivatives import Derivatives
 from vwkde.derivatives.gaussian import GaussianDerivatives, fit_gaussian
@@ -62,8 +62,8 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     guide : "auto", None, "gaussian", "shrunk-gaussian", "logistic", "mixture", "boosting" or a classifier
-        A coarse log ratio that enters the weights: a model of both densities, a classifier's log odds, or None, which is
-        the paper's form. "auto" chooses guide, bandwidth and coordinates from the data; where the weighting, the
+        A coarse log ratio that enters the weights: a model of both densities, a classifier's log odds, or None, which
+        is the paper's form. "auto" chooses guide, bandwidth and coordinates from the data; where the weighting, the
         derivatives or the target is named, it is None.
     weighting : "variational", "closed-form" or "uniform"
         The weight function: the kernel expansion that minimises the bias, (p₁p₂)^(−½) of the fitted densities, or none,
@@ -155,6 +155,18 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         self, numerator: Any, denominator: Any, *, numerator_weight: Any = None, denominator_weight: Any = None
     ) -> Self:
         """Fit the ratio of the density behind `numerator` to the one behind `denominator`."""
+        return self._fit(numerator, denominator, numerator_weight, denominator_weight)
+
+    def _fit(
+        self,
+        numerator: Any,
+        denominator: Any,
+        numerator_weight: Any = None,
+        denominator_weight: Any = None,
+        copies: tuple[int, int] = (1, 1),
+        folds: tuple[NDArray[np.intp] | None, NDArray[np.intp] | None] = (None, None),
+    ) -> Self:
+        """Fit samples some of whose rows were made of others; see `Sample`."""
         self._validate_params()
         p, q, names = check_pair(numerator, denominator)
         p_weight = check_weight(numerator_weight, len(p), "numerator_weight")
@@ -167,7 +179,10 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         self._seed = int(check_random_state(self.random_state).randint(2**31))
         self._dtype = np.result_type(p, q)
         self._data = p, q
-        self._samples = samples = make_sample(self._whitening(p), p_weight), make_sample(self._whitening(q), q_weight)
+        self._samples = samples = (
+            make_sample(self._whitening(p), p_weight, copies[0], folds[0]),
+            make_sample(self._whitening(q), q_weight, copies[1], folds[1]),
+        )
         self._derivatives = _fit_derivatives(*samples)
         guide = self._resolved_guide()
         if guide is None:
@@ -183,21 +198,20 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
 
     def log_ratio(self, x: Any) -> Floats:
         """Return log p₁/p₂ at new points."""
-        points = self._points(x)
-        return self._pool.log_ratio(points)
+        return like_input(self._log_ratio(x), x)
 
     def ratio(self, x: Any) -> Floats:
         """Return p₁/p₂ at new points; where no float is large enough, the largest one."""
-        return np.exp(np.minimum(self.log_ratio(x), _LARGEST_LOG))
+        return like_input(np.exp(np.minimum(self._log_ratio(x), _LARGEST_LOG)), x)
 
     def posterior(self, x: Any, prior: float = 0.5) -> Floats:
         """Return the probability that a point comes from the numerator, given that class's prior probability."""
-        return posterior(self.log_ratio(x), prior)
+        return like_input(posterior(self._log_ratio(x), prior), x)
 
     def log_weight(self, x: Any) -> Floats:
         """Return log α at points, up to a constant: the weight that both estimates share, beside the guide's."""
         points = self._points(x)
-        return self.weight_.log_weight(self._pool.main.place(points))
+        return like_input(self.weight_.log_weight(self._pool.main.place(points)), x)
 
     def residual_bias(self, x: Any) -> Floats:
         """Return B at points: the kernel sums bias the log ratio by bandwidth_²·B to leading order.
@@ -205,7 +219,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         It goes by the fitted derivatives, and with a guide it is what the guide and the weight leave.
         """
         points = self._points(x)
-        return self._residual_bias(self._pool.main.place(points))
+        return like_input(self._residual_bias(self._pool.main.place(points)), x)
 
     def divergence(
         self,
@@ -218,8 +232,8 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         """Return a divergence between the two densities, with its errors.
 
         `kind` is one of "kl", "reverse-kl", "jensen-shannon", "renyi", "hellinger" (the distance, between 0 and 1),
-        "chi2" and "total-variation"; `order`, positive and not 1, belongs to "renyi". A negative estimate is returned as
-        it is: it means a divergence too small to tell from zero.
+        "chi2" and "total-variation"; `order`, positive and not 1, belongs to "renyi". A negative estimate is returned
+        as it is: it means a divergence too small to tell from zero.
 
         The standard error comes from influence functions, at no cost, or from fits to subsamples, at that of thirty
         smaller fits; `confidence_level` is that of the estimate's interval.
@@ -364,6 +378,10 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         if not guide.models:
             return self._derivatives
         return TiltedDerivatives(self._derivatives[0], guide, 0.5), TiltedDerivatives(self._derivatives[1], guide, -0.5)
+
+    def _log_ratio(self, x: Any) -> Floats:
+        points = self._points(x)
+        return self._pool.log_ratio(points)
 
     def _points(self, x: Any) -> Array:
         check_is_fitted(self, "weight_")

@@ -12,9 +12,9 @@ from scipy.special import ndtri
 class Estimate:
     """An estimated number, its errors, and how it came about. `float(estimate)` is its value.
 
-    `standard_error` is the scatter over samples. `systematic_error` is how far the bias that is left may move the value,
-    as far as it can be told: by what the candidates that share the answer disagree about, or by the bias that a weight
-    leaves. The interval holds both.
+    `standard_error` is the scatter over samples. `systematic_error` is how far the bias that is left may move the
+    value, as far as it can be told: by what the candidates that share the answer disagree about, or by the bias that a
+    weight leaves. The interval holds both.
     """
 
     value: float

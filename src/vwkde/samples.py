@@ -13,11 +13,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Sample:
-    """Whitened points with one weight each (mean one), and the rows they had when they came in."""
+    """Whitened points with one weight each (mean one), and the rows they had when they came in.
+
+    Rows may be made of others: `copies` is how many were made of each, and `fold` is the part of the data that each is
+    made of, so that whole parts can be held out.
+    """
 
     points: Floats
     weight: Floats
     rows: NDArray[np.intp]
+    copies: int = 1
+    fold: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         """Return the number of points."""
@@ -31,8 +37,8 @@ class Sample:
 
     @property
     def effective_rows(self) -> float:
-        """Return how many equally weighted rows the weights amount to."""
-        return float(self.weight.sum() ** 2 / np.sum(self.weight**2))
+        """Return how many independent, equally weighted rows the sample amounts to."""
+        return float(self.weight.sum() ** 2 / np.sum(self.weight**2) / self.copies)
 
     def moments(self) -> tuple[Floats, Floats]:
         """Return mean and covariance, the latter unbiased."""
@@ -43,7 +49,10 @@ class Sample:
     def subset(self, chosen: NDArray[Any]) -> "Sample":
         """Return the chosen points, in the order they have here, as a sample of their own."""
         points = self.points[chosen]
-        return Sample(points, self.weight[chosen] / self.weight[chosen].mean(), np.arange(len(points)))
+        weight = self.weight[chosen] / self.weight[chosen].mean()
+        # each thinned row carries more of what its copies knew
+        copies = max(1, round(self.copies * len(points) / len(self)))
+        return Sample(points, weight, np.arange(len(points)), copies, None if self.fold is None else self.fold[chosen])
 
     def in_given_order(self, values: Floats) -> Floats:
         """Return one value per point in the order in which the rows came in."""
@@ -58,7 +67,7 @@ class Sample:
         return self.points[np.sort(random.choice(len(self), most, replace=False))]
 
 
-def make_sample(points: Floats, weight: Floats) -> Sample:
+def make_sample(points: Floats, weight: Floats, copies: int = 1, fold: NDArray[np.intp] | None = None) -> Sample:
     """Return the points in canonical order."""
     rows = canonical_order(points)
-    return Sample(points[rows], weight[rows], rows)
+    return Sample(points[rows], weight[rows], rows, copies, None if fold is None else fold[rows])

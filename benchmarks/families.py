@@ -1,0 +1,222 @@
+"""The default estimator of KL against its peers on many families of densities: error, floor, coverage and time.
+
+Every family is a pair whose log ratio is known. The floor is √(Var_p(log r)/n + Var_q(r)/m): what an estimator that
+knew the ratio to first order would scatter by. Run with `python benchmarks/families.py [--repetitions 30] [--only NAME …]`.
+"""
+
+import argparse
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from scipy import stats
+from scipy.special import logsumexp
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+import vwkde
+from vwkde.datasets import Gaussian, GaussianPair, heteroscedastic, isotropic, mean_difference, one_dimensional
+
+Floats = np.ndarray
+Draw = Callable[[int, np.random.Generator], Floats]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Two densities by their samplers, and the log ratio between them."""
+
+    name: str
+    numerator: Draw
+    denominator: Draw
+    log_ratio: Callable[[Floats], Floats]
+    rows: tuple[int, int] = (1_000, 1_000)
+
+    def sample(self, seed: int) -> tuple[Floats, Floats]:
+        """Draw both samples."""
+        random = np.random.default_rng([seed, 7])
+        return self.numerator(self.rows[0], random), self.denominator(self.rows[1], random)
+
+    def truth_and_floor(self) -> tuple[float, float]:
+        """Return the KL divergence and the floor, from large samples."""
+        random = np.random.default_rng(0)
+        p, q = (self.log_ratio(draw(400_000, random)) for draw in (self.numerator, self.denominator))
+        return float(p.mean()), float(np.sqrt(p.var() / self.rows[0] + np.exp(q).var() / self.rows[1]))
+
+
+def gaussian(name: str, pair: GaussianPair, rows: tuple[int, int] = (1_000, 1_000)) -> Family:
+    return Family(name, pair.numerator.sample, pair.denominator.sample, pair.log_ratio, rows)
+
+
+def rotated(dimension: int) -> GaussianPair:
+    """Return correlated Gaussians of condition 100 in random directions."""
+    random = np.random.default_rng(dimension)
+    turn = stats.special_ortho_group.rvs(dimension, random_state=dimension)
+    covariance = turn @ np.diag(np.geomspace(1, 100, dimension)) @ turn.T
+    root = np.linalg.cholesky(covariance)
+    stretch = np.eye(dimension) + 0.25 / np.sqrt(dimension) * random.normal(size=(dimension, dimension))
+    shift = random.normal(size=dimension)
+    return GaussianPair(
+        Gaussian(np.zeros(dimension), covariance),
+        Gaussian(0.6 * root @ shift / np.linalg.norm(shift), root @ stretch @ stretch.T @ root.T),
+    )
+
+
+def independent(name: str, p: stats.rv_continuous, q: stats.rv_continuous, columns: int) -> Family:
+    return Family(
+        name,
+        lambda n, random: p.rvs((n, columns), random_state=random),
+        lambda n, random: q.rvs((n, columns), random_state=random),
+        lambda x: (p.logpdf(x) - q.logpdf(x)).sum(axis=1),
+    )
+
+
+def student(name: str, shift: float, scale: float) -> Family:
+    p = stats.multivariate_t(np.zeros(3), np.eye(3), df=5)
+    q = stats.multivariate_t([shift, 0, 0], scale * np.eye(3), df=5)
+    return Family(
+        name,
+        lambda n, random: p.rvs(n, random_state=random),
+        lambda n, random: q.rvs(n, random_state=random),
+        lambda x: p.logpdf(x) - q.logpdf(x),
+    )
+
+
+def banana(name: str, bends: tuple[float, float], rows: tuple[int, int] = (1_000, 1_000)) -> Family:
+    def draw(bend: float) -> Draw:
+        def sample(n: int, random: np.random.Generator) -> Floats:
+            x, y = random.normal(size=(2, n))
+            return np.column_stack([x, bend * (x**2 - 1) + 0.5 * y])
+
+        return sample
+
+    def log_density(x: Floats, bend: float) -> Floats:
+        return stats.norm.logpdf(x[:, 1], bend * (x[:, 0] ** 2 - 1), 0.5)
+
+    return Family(
+        name, draw(bends[0]), draw(bends[1]), lambda x: log_density(x, bends[0]) - log_density(x, bends[1]), rows
+    )
+
+
+def mixture(name: str, noise: int) -> Family:
+    """Return two mixtures of three Gaussians, with columns of noise beside them."""
+    means = np.array([[-2, 0], [1.2, 1.6], [1.2, -1.6]]), np.array([[2, 0], [-1, 1.4], [-1, -1.4]])
+    variances = (0.5, 0.6, 0.6), (0.6, 0.8, 0.8)
+
+    def draw(k: int) -> Draw:
+        def sample(n: int, random: np.random.Generator) -> Floats:
+            part = random.integers(0, 3, n)
+            x = means[k][part] + np.sqrt(np.array(variances[k])[part])[:, None] * random.normal(size=(n, 2))
+            return np.column_stack([x, random.normal(size=(n, noise))])
+
+        return sample
+
+    def log_density(x: Floats, k: int) -> Floats:
+        parts = zip(means[k], variances[k], strict=True)
+        return logsumexp([stats.multivariate_normal(m, v * np.eye(2)).logpdf(x[:, :2]) for m, v in parts], axis=0)
+
+    return Family(name, draw(0), draw(1), lambda x: log_density(x, 0) - log_density(x, 1))
+
+
+def families() -> Iterator[Family]:
+    unequal = GaussianPair(
+        Gaussian(np.zeros(6), np.eye(6)), Gaussian(0.8 * np.eye(6)[0], np.diag([1, 1.3, 0.8, 1, 1, 1]))
+    )
+    yield gaussian("1-D", one_dimensional())
+    yield from (gaussian(f"Iso {d}-D", isotropic(d)) for d in (5, 10, 20))
+    yield from (gaussian(f"NH {d}-D", heteroscedastic(d)) for d in (10, 20))
+    yield from (gaussian(f"VMD {d}", mean_difference(20, d), (2_000, 2_000)) for d in (0.5, 1.0, 2.0))
+    yield mixture("mixtures 2-D", 0)
+    yield mixture("mixtures 20-D", 18)
+    yield student("Student t5 3-D, shifted", 1.0, 1.0)
+    yield student("Student t5 3-D, wider", 0.5, 2.0)
+    yield banana("banana 2-D", (0.7, 0.3))
+    yield banana("banana 2-D, 200 rows", (0.7, 0.3), (200, 200))
+    yield from (gaussian(f"rotated {d}-D", rotated(d)) for d in (5, 10, 30))
+    yield gaussian("200 against 5,000", unequal, (200, 5_000))
+    yield gaussian("5,000 against 200", unequal, (5_000, 200))
+    yield from (gaussian(f"P = Q, {d}-D", mean_difference(d, 0.0)) for d in (3, 10))
+    yield independent("Beta against uniform 3-D", stats.beta(2, 2), stats.uniform(), 3)
+    yield independent("lognormal 4-D", stats.lognorm(0.8), stats.lognorm(0.8, scale=1.4), 4)
+    yield independent("Gamma 3-D", stats.gamma(2), stats.gamma(3), 3)
+    yield independent("Laplace 3-D", stats.laplace(), stats.laplace(0.5), 3)
+    yield independent("exponential 1-D", stats.expon(), stats.expon(scale=2), 1)
+
+
+def nearest_neighbours(p: Floats, q: Floats, k: int) -> float:
+    own = NearestNeighbors(n_neighbors=k + 1).fit(p).kneighbors(p)[0][:, k]
+    other = NearestNeighbors(n_neighbors=k).fit(q).kneighbors(p)[0][:, k - 1]
+    return float(p.shape[1] * np.mean(np.log(other / own)) + np.log(len(q) / (len(p) - 1)))
+
+
+def log_odds(p: Floats, q: Floats, classifier: object) -> float:
+    x, y = np.concatenate([p, q]), np.repeat([1, 0], [len(p), len(q)])
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    odds = cross_val_predict(classifier, x, y, cv=folds, method="decision_function")
+    return float(np.mean(odds[: len(p)]) - np.log(len(p) / len(q)))
+
+
+def peers(p: Floats, q: Floats) -> dict[str, float]:
+    quadratic = make_pipeline(
+        StandardScaler(), PolynomialFeatures(2, include_bias=False), StandardScaler(), LogisticRegression(max_iter=500)
+    )
+    return {
+        "kde": vwkde.kl_divergence(p, q, method="kde").value,
+        "vwkde-mb": vwkde.kl_divergence(p, q, method="vwkde-mb").value,
+        "1-NN": nearest_neighbours(p, q, 1),
+        "5-NN": nearest_neighbours(p, q, 5),
+        "boosting": log_odds(p, q, HistGradientBoostingClassifier(random_state=0)),
+        "quadratic logistic": log_odds(p, q, quadratic),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repetitions", type=int, default=30)
+    parser.add_argument("--only", nargs="*", default=None)
+    parser.add_argument("--without-peers", action="store_true")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    results = []
+    for family in families():
+        if options.only is None or any(word in family.name for word in options.only):
+            results.append(measure(family, options.repetitions, not options.without_peers))
+            print(
+                {name: round(value, 4) for name, value in results[-1].items() if not isinstance(value, str)}, flush=True
+            )
+    Console(width=140).print(as_table(results, options.repetitions))
+
+
+def measure(family: Family, repetitions: int, with_peers: bool) -> dict[str, Any]:
+    truth, floor = family.truth_and_floor()
+    start = perf_counter()
+    estimates = [vwkde.kl_divergence(*family.sample(seed)) for seed in range(repetitions)]
+    seconds = (perf_counter() - start) / repetitions
+    others = [peers(*family.sample(seed)) for seed in range(repetitions if with_peers else 0)]
+    error = np.array([e.value for e in estimates]) - truth
+    covered = np.mean([e.interval[0] <= truth <= e.interval[1] for e in estimates])
+    result = {"family": family.name, "truth": truth, "floor": floor, "default": np.sqrt(np.mean(error**2))}
+    result |= {"bias": error.mean(), "covers": covered, "seconds": seconds}
+    names = others[0] if others else ()
+    return result | {name: np.sqrt(np.mean([(other[name] - truth) ** 2 for other in others])) for name in names}
+
+
+def as_table(results: list[dict[str, Any]], repetitions: int) -> Table:
+    table = Table(title=f"KL: root mean squared error over {repetitions} repetitions, floor, and coverage of 95 %")
+    for name in results[0]:
+        table.add_column(name, justify="left" if name == "family" else "right")
+    for result in results:
+        table.add_row(*(value if isinstance(value, str) else f"{value:.3f}" for value in result.values()))
+    return table
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""The classifier: scikit-learn's own checks, known posteriors, and what a user passes in."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from sklearn.datasets import load_iris
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from vwkde import DensityRatio, RatioClassifier
+from vwkde.classifier import _couple
+from vwkde.datasets import isotropic
+
+KDE = DensityRatio(weighting="uniform", bandwidth="likelihood")
+
+
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": "leaving one out, a row of weight two is not the same as two rows"
+}
+
+
+@parametrize_with_checks([RatioClassifier(), RatioClassifier(KDE)], expected_failed_checks=lambda _: EXPECTED)
+@pytest.mark.filterwarnings("ignore::vwkde.exceptions.DegenerateDataWarning")
+def test_scikit_learn_accepts_it(estimator, check):
+    check(estimator)
+
+
+def test_the_posterior_of_high_dimensional_gaussians_is_near_the_truth():
+    pair = isotropic(20)
+    p, q = pair.sample(1_000)
+    z = np.concatenate(pair.sample(500, random_state=1))
+    x, y = np.concatenate([p, q]), np.repeat(["p", "q"], 1_000)
+    truth = expit(pair.log_ratio(z))
+    errors = [np.mean((RatioClassifier(ratio).fit(x, y).predict_proba(z)[:, 0] - truth) ** 2) for ratio in (None, KDE)]
+    assert errors[0] < 0.004 < errors[1] / 3
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return RatioClassifier().fit(*load_iris(return_X_y=True))
+
+
+def test_coupled_pairs_agree_with_the_probabilities_they_come_from():
+    truth = np.random.default_rng(0).dirichlet(np.ones(4), size=50)
+    log_odds = {(i, j): np.log(truth[:, i] / truth[:, j]) for i in range(4) for j in range(i + 1, 4)}
+    np.testing.assert_allclose(_couple(log_odds, 4), truth, rtol=1e-9)
+
+
+def test_several_classes(iris):
+    x, y = load_iris(return_X_y=True)
+    probability = iris.predict_proba(x)
+    np.testing.assert_allclose(probability.sum(axis=1), 1)
+    np.testing.assert_allclose(np.log(probability), iris.predict_log_proba(x), rtol=1e-6, atol=1e-9)
+    assert iris.score(x, y) > 0.96
+    assert iris.decision_function(x).shape == (150, 3)
+    assert set(iris.ratios_) == {(0, 1), (0, 2), (1, 2)}
+
+
+def test_held_out_log_loss_on_iris():
+    x, y = load_iris(return_X_y=True)
+    probability = cross_val_predict(RatioClassifier(), x, y, cv=5, method="predict_proba")
+    assert log_loss(y, probability) < 0.12
+
+
+def test_labels_may_be_strings_and_columns_may_have_names():
+    x, y = load_iris(return_X_y=True, as_frame=True)
+    names = y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
+    classifier = RatioClassifier(KDE).fit(x, names)
+    assert list(classifier.classes_) == ["setosa", "versicolor", "virginica"]
+    assert list(classifier.feature_names_in_) == list(x.columns)
+    assert (classifier.predict(x) == names).mean() > 0.95
+    with pytest.raises(ValueError, match="feature names"):
+        classifier.predict(x.rename(columns=str.upper))
+
+
+def test_priors_move_the_posterior_by_their_odds():
+    x, y = load_iris(return_X_y=True)
+    x, y = x[50:], y[50:]
+    equal = RatioClassifier(KDE).fit(x, y)
+    moved = RatioClassifier(KDE, priors=[0.2, 0.8]).fit(x, y)
+    np.testing.assert_allclose(equal.priors_, [0.5, 0.5])
+    np.testing.assert_allclose(moved.decision_function(x) - equal.decision_function(x), np.log(4))
+
+
+def test_weights_count_as_rows_in_the_priors():
+    x, y = load_iris(return_X_y=True)
+    weight = np.where(y == 1, 3.0, 1.0)
+    np.testing.assert_allclose(RatioClassifier(KDE).fit(x, y, sample_weight=weight).priors_, [0.2, 0.6, 0.2])
+    without = RatioClassifier(KDE).fit(x, y, sample_weight=np.where(y == 1, 0.0, 1.0))
+    assert list(without.classes_) == [0, 2]
+
+
+def test_pipelines_and_grid_search():
+    x, y = load_iris(return_X_y=True)
+    model = make_pipeline(StandardScaler(), RatioClassifier(DensityRatio(weighting="uniform")))
+    grid = {"ratioclassifier__ratio__bandwidth": [0.3, 0.6, 50.0]}
+    search = GridSearchCV(model, grid, scoring="neg_log_loss", cv=3).fit(x, y)
+    assert search.best_params_["ratioclassifier__ratio__bandwidth"] != 50.0
+
+
+def test_classes_that_do_not_meet():
+    x = np.array([[0.0, 1.0], [0.1, 1.0], [0.2, 1.0], [0.0, 2.0], [0.1, 2.0], [0.2, 2.0]])
+    y = np.repeat([0, 1], 3)
+    classifier = RatioClassifier().fit(x, y)
+    assert classifier.score(x, y) == 1
+    assert np.isfinite(classifier.predict_log_proba(x)).all()
+
+
+@pytest.mark.parametrize(
+    ("y", "parameters", "message"),
+    [
+        ([0] * 6, {}, "at least 2 classes; the data have 1 class"),
+        ([0, 0, 0, 0, 0, 1], {}, "has 1 row; at least 2 are needed"),
+        ([0, 0, 0, 1, 1, 1], {"priors": [1.0]}, "one non-negative number for each of the 2 classes"),
+        ([0, 0, 0, 1, 1, 1], {"priors": [2.0, -1.0]}, "one non-negative number for each of the 2 classes"),
+        ([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], {}, "Unknown label type"),
+    ],
+)
+def test_bad_input_is_told(y, parameters, message):
+    x = np.random.default_rng(0).normal(size=(6, 2))
+    with pytest.raises(ValueError, match=message):
+        RatioClassifier(**parameters).fit(pd.DataFrame(x, columns=["a", "b"]), y)

@@ -1,0 +1,128 @@
+"""What is chosen, on data whose right answer is known."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import vwkde
+from vwkde import DensityRatio, selection
+from vwkde.datasets import Gaussian, GaussianPair, isotropic, mean_difference
+from vwkde.estimates import EstimatePair
+from vwkde.guided import GuidedRatio
+from vwkde.samples import Sample
+from vwkde.selection import Space, candidates, shares
+from vwkde.weights.uniform import UniformWeight
+
+RESOURCES = {"memory_budget": 2**28, "n_threads": 1}
+
+
+def space(p, q, guides, name="whitened"):
+    samples = [Sample(x, np.ones(len(x)), np.arange(len(x))) for x in (p, q)]
+    return Space(name, *samples, guides, axes_matter=name != "whitened")
+
+
+def test_candidates_are_the_guided_ratios_they_stand_for():
+    p, q = isotropic(2).sample(120, 90)
+    for c in candidates(space(p, q, (None, "gaussian")), None, 0, **RESOURCES)[::5]:
+        tilt = -0.5 * c.guide.at_numerator, 0.5 * c.guide.at_denominator
+        pair = EstimatePair(
+            c.space.numerator, c.space.denominator, UniformWeight(), c.bandwidth, p.dtype, 2**28, 1, tilt
+        )
+        ratio = GuidedRatio(pair, c.guide, most=np.log(90))
+        np.testing.assert_allclose(ratio.at_numerator, c.at_numerator, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(ratio.at_denominator, c.at_denominator, rtol=1e-9, atol=1e-10)
+        expected = np.mean(np.logaddexp(0, -c.at_numerator)) + np.mean(np.logaddexp(0, c.at_denominator))
+        assert c.loss == pytest.approx(expected / 2)
+
+
+def test_shares_add_up_and_fall_off_with_the_loss():
+    found = candidates(space(*isotropic(2).sample(200), (None, "gaussian", "logistic")), None, 0, **RESOURCES)
+    share = np.array(shares(found, averages=False))
+    assert share.sum() == pytest.approx(1)
+    assert np.count_nonzero(share) <= 3  # one bandwidth for each guide
+    assert np.argmax(share) == np.argmin([c.loss for c in found])
+
+
+def test_candidates_that_depend_on_the_axes_must_be_clearly_better():
+    p, q = isotropic(2).sample(300)
+    free = candidates(space(p, q, ("gaussian",)), None, 0, **RESOURCES)
+    bound = candidates(space(p, q, ("gaussian",), name="normal scores"), None, 0, **RESOURCES)
+    assert sum(shares(free + bound, averages=False)[len(free) :]) == 0
+    poor = candidates(space(p, q, (None,)), np.array([0.01]), 0, **RESOURCES)
+    assert sum(shares(poor + bound, averages=False)[len(poor) :]) == pytest.approx(1)
+
+
+def test_averages_forgive_an_unbiased_guide_its_noise():
+    pair = GaussianPair(Gaussian(np.zeros(15), np.eye(15)), Gaussian(np.zeros(15), np.diag(np.geomspace(0.5, 2, 15))))
+    found = candidates(space(*pair.sample(250), ("gaussian", "shrunk-gaussian")), None, 0, **RESOURCES)
+    for c in found:
+        alone = c.guide.name == "gaussian" and np.isinf(c.bandwidth)
+        assert c.average_loss == (c.loss - c.noise_loss if alone else c.loss)
+        assert 0 < c.noise_loss < 1
+    chosen = [found[int(np.argmax(shares(found, averages)))].guide.name for averages in (False, True)]
+    assert chosen == ["shrunk-gaussian", "gaussian"]
+
+
+def unequal_gaussians(random):
+    return random.normal(size=(500, 5)), random.normal(0.4, 1, size=(500, 5)) * [1, 2, 1, 1, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("draw", "guide", "coordinates"),
+    [
+        (unequal_gaussians, "gaussian", "whitened"),
+        (lambda r: (np.exp(r.normal(size=(500, 3))), np.exp(r.normal(0.5, 1, size=(500, 3)))), None, "normal scores"),
+        (lambda r: (modes(r, [-3, 0, 3]), modes(r, [-1.5, 1.5, 4.5])), "mixture", "whitened"),
+    ],
+)
+def test_the_data_choose(draw, guide, coordinates):
+    ratio = DensityRatio().fit(*draw(np.random.default_rng(0)))
+    assert guide in (None, ratio.guide_)
+    assert ratio.diagnostics_["coordinates"] == coordinates
+
+
+def modes(random, centres):
+    return np.column_stack([random.choice(centres, 500) + 0.3 * random.normal(size=500), random.normal(size=500)])
+
+
+def test_a_bandwidth_given_is_kept():
+    ratio = DensityRatio(bandwidth=0.8).fit(*isotropic(3).sample(200))
+    assert ratio.bandwidth_ == 0.8
+    assert {member.ratio.pair.bandwidth for member in ratio._pool.members} == {0.8}
+
+
+@pytest.mark.parametrize("guide", ["gaussian", "logistic", LogisticRegression()])
+def test_a_guide_may_be_named_or_given(guide):
+    pair = mean_difference(4, 1.0)
+    ratio = DensityRatio(guide=guide).fit(*pair.sample(500))
+    assert ratio.guide_ == (guide if isinstance(guide, str) else "LogisticRegression")
+    assert ratio.divergence("kl").value == pytest.approx(pair.kl, abs=0.15)
+
+
+def test_the_variational_weight_acts_on_what_a_guide_leaves():
+    """A linear guide for densities of different width: the weight takes most of the bias that is left."""
+    pair = GaussianPair(Gaussian(np.zeros(2), np.eye(2)), Gaussian(np.array([0.7, 0.0]), 1.6 * np.eye(2)))
+    p, q = pair.sample(2_000)
+    options = {"guide": LogisticRegression(), "bandwidth": 0.6}
+    weighted, plain = (DensityRatio(**options, weighting=w).fit(p, q) for w in ("variational", "uniform"))
+    z = np.random.default_rng(5).normal(size=(300, 2))
+    error = [np.mean((r.log_ratio(z) - pair.log_ratio(z)) ** 2) for r in (weighted, plain)]
+    assert error[0] < 0.5 * error[1]
+    after, before = (np.mean(r.residual_bias(z) ** 2) for r in (weighted, plain))
+    assert after < 0.1 * before
+
+
+def test_large_samples_are_chosen_for_on_a_part_and_fitted_whole(monkeypatch):
+    p, q = isotropic(3).sample(1_500)
+    whole = vwkde.kl_divergence(p, q)
+    monkeypatch.setattr(selection, "MOST_ROWS", 400)
+    ratio = DensityRatio().fit(p, q)
+    assert len(ratio.numerator_log_ratio_) == 1_500
+    assert all(len(m.ratio.guide.at_numerator) == 1_500 for m in ratio._pool.members)
+    assert ratio.divergence("kl").value == pytest.approx(whole.value, abs=0.1)
+
+
+def test_few_rows_leave_the_kernels_to_themselves():
+    p, q = mean_difference(2, 0.5).sample(15)
+    assert DensityRatio().fit(p, q).guide_ == "none"
+    assert DensityRatio(guide="gaussian").fit(p, q).guide_ == "none"

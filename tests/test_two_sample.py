@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+import vwkde
+from vwkde.two_sample import _contrast, _forms, _pooled, _statistics
+
+
+def test_the_level_is_held():
+    """Of 200 tests on equal densities about a tenth may say p ≤ 0.1: 20 ± 4."""
+    count = 0
+    for seed in range(200):
+        random = np.random.default_rng(seed)
+        p, q = random.standard_t(3, size=(25, 3)), random.standard_t(3, size=(40, 3))
+        count += vwkde.two_sample_test(p, q, n_permutations=99, random_state=seed).p_value <= 0.1
+    assert 8 <= count <= 33
+
+
+@pytest.mark.parametrize(
+    ("statistic", "change"),
+    [
+        ("means", lambda x: x + np.array([0.5, 0, 0])),
+        ("energy", lambda x: x + np.array([0.5, 0, 0])),
+        ("covariances", lambda x: x * [1.6, 1, 1]),
+        ("kernels", lambda x: np.sign(x) * 0.9 + 0.4 * x / (1 + np.abs(x))),
+    ],
+)
+def test_each_statistic_sees_its_own_difference(statistic, change):
+    random = np.random.default_rng(0)
+    p, q = random.normal(size=(200, 3)), change(random.normal(size=(250, 3)))
+    result = vwkde.two_sample_test(p, q)
+    assert result.p_values[statistic] <= 0.01
+    assert result.p_value <= 0.05
+
+
+def test_power_on_a_shift_is_that_of_the_energy_test():
+    wins = np.zeros(2)
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        p, q = random.normal(size=(100, 20)), random.normal(size=(100, 20))
+        q[:, 0] += 0.7
+        result = vwkde.two_sample_test(p, q, n_permutations=99, random_state=seed)
+        wins += result.p_value <= 0.05, result.p_values["energy"] <= 0.05
+    assert wins[0] >= wins[1] - 2 > 20
+
+
+def test_quadratic_forms_agree_with_their_definitions():
+    random = np.random.default_rng(0)
+    z, first = _pooled(random.normal(size=(30, 2)), random.normal(1, 1, size=(20, 2)))
+    labels = np.column_stack([first, random.permutation(first)])
+    c = _contrast(labels)
+    np.testing.assert_allclose(c.sum(axis=0), 0, atol=1e-12)
+    d = cdist(z, z)
+    np.testing.assert_allclose(_forms(z, labels, lambda x: -x), [-c[:, k] @ d @ c[:, k] for k in range(2)])
+    means = _statistics(z, first, 19, random)["means"][0]
+    assert means == pytest.approx(np.sum((z[first].mean(axis=0) - z[~first].mean(axis=0)) ** 2))
+
+
+def test_copies_of_the_data_give_the_same_answer():
+    random = np.random.default_rng(1)
+    p, q = random.normal(size=(60, 3)), random.normal(0.3, 1, size=(50, 3))
+    expected = vwkde.two_sample_test(p, q)
+    turned = random.normal(size=(3, 3)) * [1, 1e4, 1e-4]
+    copy = vwkde.two_sample_test(random.permutation(p) @ turned + 7, random.permutation(q) @ turned + 7)
+    assert copy.p_value == expected.p_value
+    assert expected.p_value == vwkde.two_sample_test(p, q).p_value
+
+
+def test_the_report_is_readable():
+    p, q = np.arange(20.0), np.arange(20.0) + 30
+    lines = str(vwkde.two_sample_test(p, q, n_permutations=199)).splitlines()
+    assert lines[0] == "two-sample test: p = 0.005 (199 permutations)"
+    assert "means 0.005" in lines[1]
+
+
+def test_bad_input_is_told():
+    with pytest.raises(ValueError, match="int of at least 19"):
+        vwkde.two_sample_test([1.0, 2.0], [3.0, 4.0], n_permutations=5)
+    with pytest.raises(ValueError, match="all rows of both samples are equal"):
+        vwkde.two_sample_test(np.ones((5, 2)), np.ones((5, 2)))
+
+
+def test_odd_data_give_a_p_value():
+    random = np.random.default_rng(0)
+    for p, q in [
+        (np.ones((5, 2)), np.ones((5, 2)) + np.arange(5)[:, None]),
+        (random.normal(size=(4, 30)), random.normal(size=(3, 30))),
+        (random.integers(0, 2, size=(50, 3)), random.integers(0, 2, size=(40, 3))),
+        (random.standard_cauchy(size=(40, 2)) * 1e200, random.normal(size=(30, 2))),
+    ]:
+        assert 0 < vwkde.two_sample_test(p, q, n_permutations=99).p_value <= 1
