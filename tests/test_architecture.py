@@ -12,7 +12,7 @@ SOURCE = Path(vwkde.__file__).parent
 PIPELINE = [
     "exceptions", "catalogue", "_compile", "_exp2", "_progress", "_blocks", "_validation", "results", "tables",
     "geometry", "samples",
-    "derivatives", "derivatives.gaussian", "derivatives.held_out", "derivatives.mixture",
+    "derivatives", "derivatives.gaussian", "derivatives.held_out", "derivatives.mixture", "derivatives.kernel",
     "datasets",
     "weights", "weights.uniform", "weights.residual", "weights.closed_form", "weights.expansion",
     "sums.reference", "sums.kernels", "sums.tiles", "sums",
