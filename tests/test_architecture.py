@@ -13,7 +13,7 @@ PIPELINE = [
     "exceptions", "catalogue", "_compile", "_exp2", "_progress", "_blocks", "_validation", "results", "tables",
     "geometry", "samples",
     "derivatives", "derivatives.gaussian", "derivatives.held_out", "derivatives.mixture", "derivatives.kernel",
-    "datasets",
+    "derivatives.select", "datasets",
     "weights", "weights.uniform", "weights.residual", "weights.closed_form", "weights.expansion",
     "sums.reference", "sums.kernels", "sums.tiles", "sums",
     "bandwidth", "estimates", "overlap", "posterior", "functionals",
