@@ -12,7 +12,8 @@ SOURCE = Path(vwkde.__file__).parent
 PIPELINE = [
     "exceptions", "catalogue", "_compile", "_exp2", "_progress", "_blocks", "_validation", "results", "tables",
     "geometry", "normal_scores", "samples", "functionals",
-    "derivatives", "derivatives.gaussian", "derivatives.mixture", "datasets",
+    "derivatives", "derivatives.gaussian", "derivatives.held_out", "derivatives.mixture", "derivatives.kernel",
+    "derivatives.select", "datasets",
     "guides",
     "weights", "weights.uniform", "weights.residual", "weights.closed_form", "weights.expansion",
     "sums.reference", "sums.kernels", "sums.tiles", "sums",

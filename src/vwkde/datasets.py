@@ -1,16 +1,24 @@
 """Synthetic pairs of densities whose ratio, derivatives and divergence are known exactly."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 from scipy.stats import multivariate_normal
 
 from vwkde.derivatives.gaussian import GaussianDerivatives
+from vwkde.derivatives.mixture import MixtureDerivatives, make_mixture
 
 Floats = NDArray[np.float64]
 
 _HETEROSCEDASTIC_VARIANCE = {10: 0.750**2, 20: 0.863**2}
+_NODES = 120
+"""Quadrature nodes per column."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +43,72 @@ class Gaussian:
 
 
 @dataclass(frozen=True)
-class GaussianPair:
-    """Two normal distributions, to be compared."""
+class GaussianMixtureDensity:
+    """A mixture of normal distributions, one per row of the means."""
 
-    numerator: Gaussian
-    denominator: Gaussian
+    weights: Floats
+    means: Floats
+    covariances: Floats
+
+    @property
+    def derivatives(self) -> MixtureDerivatives:
+        """The exact score and Laplacian."""
+        return make_mixture(self.weights, self.means, np.linalg.inv(self.covariances).astype(np.float64))
+
+    def log_density(self, x: Floats) -> Floats:
+        """Return log p, of shape (n,)."""
+        return self.derivatives.log_density(x)
+
+    def sample(self, n: int, random: np.random.Generator) -> Floats:
+        """Draw n points, of shape (n, d)."""
+        component = random.choice(len(self.weights), n, p=self.weights)
+        roots = np.linalg.cholesky(self.covariances)[component]
+        return self.means[component] + np.einsum("nij,nj->ni", roots, random.normal(size=(n, self.means.shape[1])))
+
+    def marginal(self, columns: int) -> "GaussianMixtureDensity":
+        """Return the distribution of the first so many columns."""
+        return GaussianMixtureDensity(self.weights, self.means[:, :columns], self.covariances[:, :columns, :columns])
+
+    def with_noise(self, columns: int) -> "GaussianMixtureDensity":
+        """Return the distribution with so many more columns of independent standard normal noise."""
+        means = np.pad(self.means, ((0, 0), (0, columns)))
+        covariances = np.stack([block_diag(each, np.eye(columns)) for each in self.covariances])
+        return GaussianMixtureDensity(self.weights, means, covariances)
+
+
+class Density(Protocol):
+    """A distribution that can be drawn from, and whose density is known."""
+
+    def log_density(self, x: Floats) -> Floats:
+        """Return log p, of shape (n,)."""
+
+    def sample(self, n: int, random: np.random.Generator) -> Floats:
+        """Draw n points, of shape (n, d)."""
+
+
+AnyDensity = TypeVar("AnyDensity", bound=Density)
+
+
+@dataclass(frozen=True)
+class Pair(Generic[AnyDensity]):
+    """Two distributions, to be compared."""
+
+    numerator: AnyDensity
+    denominator: AnyDensity
+
+    def log_ratio(self, x: Floats) -> Floats:
+        """Return the exact log p₁/p₂, of shape (n,)."""
+        return self.numerator.log_density(x) - self.denominator.log_density(x)
+
+    def sample(self, n: int, m: int | None = None, random_state: int = 0) -> tuple[Floats, Floats]:
+        """Draw n points of the numerator and m (n unless told) of the denominator."""
+        random = np.random.default_rng(random_state)
+        return self.numerator.sample(n, random), self.denominator.sample(n if m is None else m, random)
+
+
+@dataclass(frozen=True)
+class GaussianPair(Pair[Gaussian]):
+    """Two normal distributions."""
 
     @property
     def kl(self) -> float:
@@ -51,14 +120,25 @@ class GaussianPair:
         spread = np.trace(precision @ p.covariance) - len(p.mean)
         return float(0.5 * (spread + difference @ precision @ difference + log_volumes))
 
-    def log_ratio(self, x: Floats) -> Floats:
-        """Return the exact log p₁/p₂, of shape (n,)."""
-        return self.numerator.log_density(x) - self.denominator.log_density(x)
 
-    def sample(self, n: int, m: int | None = None, random_state: int = 0) -> tuple[Floats, Floats]:
-        """Draw n points of the numerator and m (n unless told) of the denominator."""
-        random = np.random.default_rng(random_state)
-        return self.numerator.sample(n, random), self.denominator.sample(n if m is None else m, random)
+@dataclass(frozen=True)
+class MixturePair(Pair[GaussianMixtureDensity]):
+    """Two mixtures that differ in the first `informative` columns; the others are independent noise, alike in both."""
+
+    informative: int
+
+    @cached_property
+    def kl(self) -> float:
+        """KL(numerator ‖ denominator) in nats, to five digits, by Gauss–Hermite quadrature over each component."""
+        p, q = self.numerator.marginal(self.informative), self.denominator.marginal(self.informative)
+        nodes, node_weights = hermegauss(_NODES)
+        grid = np.array(list(product(nodes, repeat=self.informative)))
+        grid_weights = np.prod(list(product(node_weights / node_weights.sum(), repeat=self.informative)), axis=1)
+        total = 0.0
+        for weight, mean, covariance in zip(p.weights, p.means, p.covariances, strict=True):
+            points = mean + grid @ np.linalg.cholesky(covariance).T
+            total += float(weight * grid_weights @ (p.log_density(points) - q.log_density(points)))
+        return total
 
 
 def one_dimensional() -> GaussianPair:
@@ -94,3 +174,24 @@ def heteroscedastic(dimension: int) -> GaussianPair:
         Gaussian(np.zeros(dimension), np.eye(dimension)),
         Gaussian(np.zeros(dimension), covariance),
     )
+
+
+def three_modes(dimension: int = 2) -> MixturePair:
+    """Return a pair in the manner of the paper's mixtures: three Gaussians each in two columns, noise in the others.
+
+    The modes stand on two triangles, one turned against the other, so that a single Gaussian per sample sees hardly
+    any difference.
+    """
+    if dimension < 2:
+        raise ValueError(f"The three-mode pair exists in 2 dimensions and more. Got {dimension} instead.")
+    noise = dimension - 2
+    return MixturePair(_triangle(0.5).with_noise(noise), _triangle(-0.5).with_noise(noise), informative=2)
+
+
+def _triangle(turn: float) -> GaussianMixtureDensity:
+    """Return three modes on a circle, the first at `turn` times π, longer along the circle than across."""
+    angles = np.pi * (turn + np.array([0, 2, 4]) / 3)
+    across = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    along = np.stack([-np.sin(angles), np.cos(angles)], axis=1)
+    covariances = 0.3 * np.einsum("ki,kj->kij", across, across) + 0.6 * np.einsum("ki,kj->kij", along, along)
+    return GaussianMixtureDensity(np.full(3, 1 / 3), 1.75 * across, covariances)

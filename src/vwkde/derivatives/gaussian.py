@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ class GaussianDerivatives:
 
     mean: Floats
     precision: Floats
+
+    kind: ClassVar[str] = "gaussian"
 
     @property
     def degenerate(self) -> bool:
