@@ -1,7 +1,9 @@
 """The default estimator of KL against its peers on many families of densities: error, floor, coverage and time.
 
 Every family is a pair whose log ratio is known. The floor is √(Var_p(log r)/n + Var_q(r)/m): what an estimator that
-knew the ratio to first order would scatter by. Run with `python benchmarks/families.py [--repetitions 30] [--only NAME …]`.
+knew the ratio to first order would scatter by.
+
+Run with `python benchmarks/families.py [--repetitions 30] [--only NAME …]`.
 """
 
 import argparse

@@ -27,7 +27,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import has_fit_parameter
 
 from vwkde import _blocks
-from vwkde.derivatives.mixture import fit_mixture
+from vwkde.derivatives.mixture import MixtureDerivatives, fit_mixture, refit_mixture
 from vwkde.functionals import log_loss
 from vwkde.samples import Sample
 
@@ -132,16 +132,36 @@ def _inverse(covariance: Floats) -> tuple[Floats, float]:
     return (vectors / values) @ vectors.T, float(np.log(values).sum())
 
 
-def _mixture(sample: Sample) -> Callable[[Floats], Floats]:
-    model = fit_mixture(sample.points, sample.weight)
-    return unbiased_gaussian(sample) if len(model.weights) == 1 else model.log_density
-
-
 def fit_densities(
     fit: Callable[[Sample], Callable[[Floats], Floats]], numerator: Sample, denominator: Sample
 ) -> LogDensityDifference:
     """Return the guide that one kind of density model makes."""
     return LogDensityDifference(fit(numerator), fit(denominator))
+
+
+def _mixture_forms(numerator: Sample, denominator: Sample, n_threads: int | None) -> tuple[Fit, ...]:
+    """Find the number and shape of the components once, on all rows; each fold fits them anew from there."""
+    models: dict[int, MixtureDerivatives] = {}
+
+    def search(side: int) -> None:
+        sample = (numerator, denominator)[side]
+        with _blocks.single_threaded_openmp():
+            models[side] = fit_mixture(sample.points, sample.weight)
+
+    _blocks.run(search, [0, 1], None, n_threads)
+    return (partial(_fit_mixtures, models[0], models[1]),)
+
+
+def _fit_mixtures(
+    p_model: MixtureDerivatives, q_model: MixtureDerivatives, numerator: Sample, denominator: Sample
+) -> LogDensityDifference:
+    densities = [
+        unbiased_gaussian(sample)
+        if len(model.weights) == 1
+        else refit_mixture(model, sample.points, sample.weight).log_density
+        for model, sample in ((p_model, numerator), (q_model, denominator))
+    ]
+    return LogDensityDifference(*densities)
 
 
 def fit_classifier(classifier: Any, numerator: Sample, denominator: Sample) -> LogOdds:
@@ -201,12 +221,12 @@ _GUIDES: dict[str, tuple[Fit, ...]] = {
     "gaussian": (partial(fit_densities, unbiased_gaussian),),
     "shrunk-gaussian": (partial(fit_densities, shrunk_gaussian),),
     "logistic": tuple(partial(fit_logistic, ridge) for ridge in _RIDGES),
-    "mixture": (partial(fit_densities, _mixture),),
     "boosting": (partial(fit_classifier, _BOOSTING),),
 }
-"""The guides by name. Of several forms the one with the smallest cross-fitted log loss counts."""
+"""Guides by name, beside the mixture, which looks at all rows first. Of several forms the one with the smallest
+cross-fitted log loss counts."""
 
-NAMES = tuple(_GUIDES)
+NAMES = ("gaussian", "shrunk-gaussian", "logistic", "mixture", "boosting")
 AFFINE = ("none", "gaussian", "shrunk-gaussian", "logistic", "mixture")
 """Guides that do not depend on the choice of axes."""
 _FEWEST_ROWS = {"gaussian": 20, "shrunk-gaussian": 20, "logistic": 20, "mixture": 100, "boosting": 100}
@@ -256,8 +276,8 @@ def cross_fit(
     guide: str | ClassifierMixin, numerator: Sample, denominator: Sample, seed: int, n_threads: int | None
 ) -> CrossFitted:
     """Fit a guide once per fold and keep what each model says of the points it did not see."""
-    forms = _GUIDES[guide] if isinstance(guide, str) else (partial(fit_classifier, guide),)
     samples = numerator, denominator
+    forms = _forms(guide, numerator, denominator, n_threads)
     folds = [_folds(sample, seed) for sample in samples]
     fitted: dict[tuple[int, int], Guide] = {}
 
@@ -274,6 +294,12 @@ def cross_fit(
         for form in range(len(forms))
     ]
     return min(choices, key=lambda c: log_loss(c.at_numerator, c.at_denominator, numerator.weight, denominator.weight))
+
+
+def _forms(guide: Any, numerator: Sample, denominator: Sample, n_threads: int | None) -> tuple[Fit, ...]:
+    if not isinstance(guide, str):
+        return (partial(fit_classifier, guide),)
+    return _mixture_forms(numerator, denominator, n_threads) if guide == "mixture" else _GUIDES[guide]
 
 
 def _folds(sample: Sample, seed: int) -> NDArray[np.intp]:

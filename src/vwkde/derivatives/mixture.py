@@ -113,6 +113,21 @@ def fit_mixture(x: Floats, weight: Floats, name: str = "sample", random_state: i
     return one if len(found.weights) == 1 or found.degenerate else found
 
 
+def refit_mixture(model: MixtureDerivatives, x: Floats, weight: Floats, random_state: int = 0) -> MixtureDerivatives:
+    """Fit as many components of the same shape to other rows of the density, starting from where they are."""
+    shape = "tied" if (model.precisions == model.precisions[0]).all() else "full"
+    drawn = _draw_by_weight(x, weight, np.random.default_rng(random_state))
+    return _fit_components(
+        len(model.weights),
+        shape,
+        drawn,
+        random_state,
+        weights_init=model.weights,
+        means_init=model.means,
+        precisions_init=model.precisions[0] if shape == "tied" else model.precisions,
+    )
+
+
 def _search(
     shape: str, drawn: Floats, x: Floats, weight: Floats, random_state: int
 ) -> tuple[float, MixtureDerivatives]:
@@ -136,8 +151,8 @@ def _search(
     return lowest, best
 
 
-def _fit_components(count: int, shape: str, x: Floats, random_state: int) -> MixtureDerivatives:
-    model = GaussianMixture(count, covariance_type=shape, random_state=random_state)
+def _fit_components(count: int, shape: str, x: Floats, random_state: int, **start: Floats) -> MixtureDerivatives:
+    model = GaussianMixture(count, covariance_type=shape, random_state=random_state, **start)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a mixture short of its optimum has a higher criterion
         model.fit(x)
