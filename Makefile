@@ -27,6 +27,10 @@ bench: .venv/bench.stamp
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/memory.py
+	$(BIN)/python benchmarks/classifier.py
+	$(BIN)/python benchmarks/two_sample.py
+	$(BIN)/python benchmarks/coverage.py
+	$(BIN)/python benchmarks/families.py
 
 clean:
 	rm -rf .venv demo dist

@@ -10,7 +10,8 @@ import vwkde
 SOURCE = Path(vwkde.__file__).parent
 
 PIPELINE = [
-    "exceptions", "catalogue", "_compile", "_exp2", "_progress", "_blocks", "_validation", "results", "tables",
+    "exceptions", "catalogue", "_compile", "_exp2", "_quiet", "_progress", "_blocks", "_validation",
+    "results", "tables",
     "geometry", "normal_scores", "samples", "functionals",
     "derivatives", "derivatives.gaussian", "derivatives.held_out", "derivatives.mixture", "derivatives.kernel",
     "derivatives.select", "datasets",
@@ -18,7 +19,7 @@ PIPELINE = [
     "weights", "weights.uniform", "weights.residual", "weights.closed_form", "weights.expansion",
     "sums.reference", "sums.kernels", "sums.tiles", "sums",
     "bandwidth", "estimates", "guided", "pool", "selection", "overlap", "posterior",
-    "ratio", "divergences", "information", "classifier", "two_sample",
+    "fitting", "uncertainty", "ratio", "divergences", "information", "classifier", "two_sample",
     "_canvas", "_grids", "_drawing", "displays", "demo", "plot", "cli",
 ]  # fmt: skip
 

@@ -101,13 +101,24 @@ def test_intervals_by_subsamples_agree_with_those_by_influence():
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
-def test_what_the_candidates_disagree_about_widens_the_interval():
+def test_what_the_candidates_disagree_about_widens_the_interval(monkeypatch):
     p, q = one_dimensional().sample(200)
-    estimate = vwkde.kl_divergence(p, q)
-    assert 0 < estimate.systematic_error < estimate.standard_error
+    ratio = vwkde.DensityRatio().fit(p, q)
+    assert ratio.divergence("kl").systematic_error == 0  # by no more than noise explains
+    monkeypatch.setattr("vwkde.uncertainty._CLEARLY", 0.0)
+    estimate = ratio.divergence("kl")
+    values = [member.ratio.at_numerator.mean() for member in ratio._fitted.pool.members if member.average]
+    assert 0 < estimate.systematic_error < np.ptp(values)
     assert np.diff(estimate.interval) > 2 * 1.959 * estimate.standard_error
-    paper = vwkde.kl_divergence(p, q, method="vwkde-mb")
-    assert paper.systematic_error > 0
+
+
+def test_the_bias_that_a_weight_leaves_widens_the_interval():
+    pair = one_dimensional()
+    p, q = pair.sample(1_000)
+    plain = vwkde.kl_divergence(p, q, weighting="uniform", bandwidth=0.7)
+    assert plain.systematic_error == pytest.approx(abs(plain.value - pair.kl), rel=0.8)
+    weighted = vwkde.kl_divergence(p, q, method="vwkde-mb", bandwidth=0.7)
+    assert weighted.systematic_error < 0.5 * plain.systematic_error
 
 
 def test_kl_is_the_default_kind():

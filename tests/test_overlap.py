@@ -15,7 +15,7 @@ def test_effective_size_is_the_number_of_points_under_a_wide_kernel():
 def test_effective_size_agrees_with_its_definition():
     p, q = isotropic(2).sample(150, 120)
     ratio = vwkde.DensityRatio(guide=None).fit(p, q)
-    a, b = ratio._whitening(p), ratio._whitening(q)
+    a, b = ratio._fitted.pool.main.coordinates(p), ratio._fitted.pool.main.coordinates(q)
     squared = ((b[:, None] - a[None]) ** 2).sum(axis=2)
     terms = np.exp(ratio.weight_.log_weight(a) - squared / (2 * ratio.bandwidth_**2))
     expected = np.exp(np.median(np.log(terms.sum(axis=1) ** 2 / (terms**2).sum(axis=1))))

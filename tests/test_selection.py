@@ -88,7 +88,7 @@ def modes(random, centres):
 def test_a_bandwidth_given_is_kept():
     ratio = DensityRatio(bandwidth=0.8).fit(*isotropic(3).sample(200))
     assert ratio.bandwidth_ == 0.8
-    assert {member.ratio.pair.bandwidth for member in ratio._pool.members} == {0.8}
+    assert {member.ratio.pair.bandwidth for member in ratio._fitted.pool.members} == {0.8}
 
 
 @pytest.mark.parametrize("guide", ["gaussian", "logistic", LogisticRegression()])
@@ -118,7 +118,7 @@ def test_large_samples_are_chosen_for_on_a_part_and_fitted_whole(monkeypatch):
     monkeypatch.setattr(selection, "MOST_ROWS", 400)
     ratio = DensityRatio().fit(p, q)
     assert len(ratio.numerator_log_ratio_) == 1_500
-    assert all(len(m.ratio.guide.at_numerator) == 1_500 for m in ratio._pool.members)
+    assert all(len(m.ratio.guide.at_numerator) == 1_500 for m in ratio._fitted.pool.members)
     assert ratio.divergence("kl").value == pytest.approx(whole.value, abs=0.1)
 
 

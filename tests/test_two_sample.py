@@ -60,8 +60,8 @@ def test_copies_of_the_data_give_the_same_answer():
     random = np.random.default_rng(1)
     p, q = random.normal(size=(60, 3)), random.normal(0.3, 1, size=(50, 3))
     expected = vwkde.two_sample_test(p, q)
-    turned = random.normal(size=(3, 3)) * [1, 1e4, 1e-4]
-    copy = vwkde.two_sample_test(random.permutation(p) @ turned + 7, random.permutation(q) @ turned + 7)
+    scale = np.array([1, 1e4, 1e-4])
+    copy = vwkde.two_sample_test(random.permutation(p) * scale + 7, random.permutation(q) * scale + 7)
     assert copy.p_value == expected.p_value
     assert expected.p_value == vwkde.two_sample_test(p, q).p_value
 

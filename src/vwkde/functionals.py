@@ -22,10 +22,14 @@ Floats = NDArray[np.float64]
 
 
 class AtSample(NamedTuple):
-    """The log ratio at a sample's points, each left out of its own estimate, and the points' weights."""
+    """The log ratio at a sample's points, each left out of its own estimate, and the points' weights.
+
+    `noise` is the variance of the log ratio at each point that comes from its estimation, as far as it is known.
+    """
 
     log_ratio: Floats
     weight: Floats
+    noise: Floats | float = 0.0
 
     def mean(self, terms: Floats) -> float:
         """Return the weighted mean of one term per point."""
@@ -114,9 +118,16 @@ def chi2(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
 
 
 def kl(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
-    """Return ∫ p·log(p/q), the mean log ratio over the numerator as the paper has it, and its standard error."""
+    """Return ∫ p·log(p/q), the mean log ratio over the numerator as the paper has it, and its standard error.
+
+    The denominator's rows enter by the ratio itself, without the noise that its estimate adds: where the densities are
+    equal nothing else is left.
+    """
     ratio = np.exp(denominator.truncated().log_ratio)
-    variance = numerator.variance_of_mean(numerator.log_ratio) + denominator.variance_of_mean(ratio)
+    share = float(np.sum((denominator.weight / denominator.weight.sum()) ** 2))
+    noise = share * denominator.mean(ratio**2 * denominator.noise)
+    variance = numerator.variance_of_mean(numerator.log_ratio)
+    variance += max(0.0, denominator.variance_of_mean(ratio) - noise)
     return numerator.mean(numerator.log_ratio), float(np.sqrt(variance))
 
 

@@ -46,6 +46,13 @@ class GuidedRatio:
         """The log ratio at the denominator's points, each left out of its own estimate."""
         return self._corrected(self.guide.at_denominator, lambda: self.pair.at_denominator)
 
+    @property
+    def noise(self) -> tuple[Floats, Floats]:
+        """The variance of the guide at both samples, where it stands alone; kernel sums take part of it back."""
+        if np.isinf(self.pair.bandwidth):
+            return self.guide.noise
+        return np.zeros(len(self.pair.numerator)), np.zeros(len(self.pair.denominator))
+
     def _corrected(self, guide: Floats, densities: Callable[[], LogDensities]) -> Floats:
         if np.isinf(self.pair.bandwidth):
             return guide
@@ -80,3 +87,10 @@ class TiltedDerivatives:
         sides = [(self.guide(x + step), self.guide(x - step)) for step in steps]
         gradient = np.column_stack([after - before for after, before in sides]) / (2 * _STEP)
         return gradient, np.sum([after - 2 * here + before for after, before in sides], axis=0) / _STEP**2
+
+
+def tilted_derivatives(models: tuple[Derivatives, Derivatives], guide: CrossFitted) -> tuple[Derivatives, Derivatives]:
+    """Return the derivatives of the two tilted densities; without a guide they are the densities themselves."""
+    if not guide.models:
+        return models
+    return TiltedDerivatives(models[0], guide, 0.5), TiltedDerivatives(models[1], guide, -0.5)

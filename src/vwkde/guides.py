@@ -9,7 +9,6 @@ The value at a point of the samples comes from a model that did not see it: each
 are folds, each time without one of them. At new points the guide is the mean of those models.
 """
 
-import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -22,11 +21,11 @@ from scipy.special import digamma
 from sklearn.base import ClassifierMixin, clone
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import has_fit_parameter
 
 from vwkde import _blocks
+from vwkde._quiet import without_convergence_warnings
 from vwkde.derivatives.mixture import MixtureDerivatives, fit_mixture, refit_mixture
 from vwkde.functionals import log_loss
 from vwkde.samples import Sample
@@ -172,8 +171,7 @@ def fit_classifier(classifier: Any, numerator: Sample, denominator: Sample) -> L
     name = _weight_parameter(fitted)
     weight = np.concatenate([s.weight * len(x) / (2 * len(s)) for s in (numerator, denominator)])
     needed = np.ptp(weight) > 1e-9  # equal weights change nothing, but some classifiers are slower with them
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with without_convergence_warnings():
         fitted.fit(x, y, **({name: weight} if name and needed else {}))
     prior = 0.0 if name else float(np.log(len(numerator) / len(denominator)))
     return LogOdds(fitted, prior, 1 / (2 * len(x)))

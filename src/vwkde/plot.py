@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LINE = np.linspace(-2.5, 2.8, 200)[:, None]
-_TRUTH, _KDE, _VWKDE = BLACK, RED, TEAL
+_TRUTH, _KDE, _VWKDE, _DEFAULT = BLACK, RED, TEAL, "#edae49"
 
 
 def save_demo(comparisons: list[Comparison], path: Path) -> None:
@@ -92,8 +92,10 @@ def _bias_against_truth(ax: "Axes", c: Comparison) -> None:
 def _divergences(ax: "Axes", comparisons: list[Comparison]) -> None:
     place = np.arange(len(comparisons))
     rows = [c.to_dict() for c in comparisons]
-    for offset, label, color in ((-0.27, "truth", _TRUTH), (0, "KDE", _KDE), (0.27, "VWKDE", _VWKDE)):
-        bars = ax.bar(place + offset, [row[label.lower()] for row in rows], width=0.25, color=color, label=label)
+    bars_of = (("truth", _TRUTH), ("KDE", _KDE), ("VWKDE", _VWKDE), ("default", _DEFAULT))
+    for number, (label, color) in enumerate(bars_of):
+        values = [row[label.lower()] for row in rows]
+        bars = ax.bar(place + 0.21 * (number - 1.5), values, width=0.2, color=color, label=label)
         ax.bar_label(bars, fmt="%.2f", fontsize="small", padding=2)
     ax.axhline(0, color=_TRUTH, lw=0.8)
     ax.margins(y=0.12)

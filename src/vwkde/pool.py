@@ -53,6 +53,12 @@ class Pool:
         """Return the log ratio at the denominator's points, likewise."""
         return _mean([(share, member.ratio.at_denominator) for member, share in self._shares(averages)])
 
+    def noise(self) -> tuple[Floats, Floats]:
+        """Return the variance, at both samples, that the guides' own fits give the log ratios that averages use."""
+        parts = [(share, member.ratio) for member, share in self._shares(averages=True)]
+        sides = [[(share, np.sqrt(ratio.noise[side])) for share, ratio in parts] for side in (0, 1)]
+        return _mean(sides[0]) ** 2, _mean(sides[1]) ** 2
+
     def _shares(self, averages: bool) -> list[tuple[Member, float]]:
         shares = [(member, member.average if averages else member.pointwise) for member in self.members]
         return [(member, share) for member, share in shares if share > 0]

@@ -45,6 +45,8 @@ def test_few_rows_and_flat_samples_still_have_a_precision():
     random = np.random.default_rng(0)
     few = fit_gaussian(random.normal(size=(5, 20)), np.ones(5))
     assert 0.1 < np.linalg.eigvalsh(few.precision).min() < np.linalg.eigvalsh(few.precision).max() < 1e3
-    with pytest.warns(DegenerateDataWarning, match="The sample does not vary in 1 of 2 directions"):
-        flat = fit_gaussian(random.normal(size=(50, 2)) * [1, 0], np.ones(50))
+    thin = random.normal(size=(50, 2)) * [1, 0]
+    with pytest.warns(DegenerateDataWarning, match="The numerator does not vary in 1 of 2 directions"):
+        flat = fit_gaussian(thin, np.ones(50), "numerator")
+    assert fit_gaussian(thin, np.ones(50)).degenerate  # without a name, without a warning
     assert np.isfinite(flat.precision).all()

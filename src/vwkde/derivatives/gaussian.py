@@ -43,8 +43,8 @@ class GaussianDerivatives:
         return 0.5 * np.einsum("ij,ij->i", x - self.mean, self.score(x))
 
 
-def fit_gaussian(x: Floats, weight: Floats, name: str = "sample") -> GaussianDerivatives:
-    """Fit a Gaussian to a whitened sample; its name is for the warning when it has no density.
+def fit_gaussian(x: Floats, weight: Floats, name: str | None = None) -> GaussianDerivatives:
+    """Fit a Gaussian to a whitened sample; its name, if any, is for the warning when it has no density.
 
     The covariance is the sample's own: any ridge on it would bias the Laplacian. Only a sample too small to have one is
     shrunk towards the identity, which here is the pooled covariance.
@@ -56,7 +56,7 @@ def fit_gaussian(x: Floats, weight: Floats, name: str = "sample") -> GaussianDer
         shrinkage = ledoit_wolf_shrinkage(centred, assume_centered=True)
         covariance = (1 - shrinkage) * covariance + shrinkage * np.eye(x.shape[1])
     values, vectors = np.linalg.eigh(covariance)
-    if values[0] < _THINNEST:
+    if name and values[0] < _THINNEST:
         warnings.warn(
             f"The {name} does not vary in {np.count_nonzero(values < _THINNEST)} of {len(values)} directions in which "
             f"the other sample does: it has no density there, and the true ratio is infinite or zero. What follows "

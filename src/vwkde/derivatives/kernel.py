@@ -85,8 +85,8 @@ class KernelDerivatives:
         return distance, np.exp(-0.5 * distance / self.length_scale**2)
 
 
-def fit_kernel(x: Floats, weight: Floats, name: str = "sample", random_state: int = 0) -> KernelDerivatives:
-    """Fit the expansion to a whitened sample; its name is for the warning when it has no density.
+def fit_kernel(x: Floats, weight: Floats, name: str | None = None, random_state: int = 0) -> KernelDerivatives:
+    """Fit the expansion to a whitened sample; its name, if any, is for the warning when it has no density.
 
     Width and ridge are those of the lowest held-out loss. Where that is not clearly below the Gaussian's, rows are too
     few to tell, or the rows are heaped on few values, the expansion is empty.

@@ -7,16 +7,15 @@ With components of score s_k and precision P_k, and the shares r_k, the probabil
 Only the shares depend on densities, and they are formed from logarithms.
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
+from vwkde._quiet import without_convergence_warnings
 from vwkde.derivatives.gaussian import GaussianDerivatives, fit_gaussian
 from vwkde.derivatives.held_out import effective_rows
 
@@ -90,8 +89,8 @@ def make_mixture(weights: Floats, means: Floats, precisions: Floats) -> MixtureD
     return MixtureDerivatives(weights, means, precisions, log_normalisers)
 
 
-def fit_mixture(x: Floats, weight: Floats, name: str = "sample", random_state: int = 0) -> MixtureDerivatives:
-    """Fit a mixture to a whitened sample; its name is for the warning when it has no density.
+def fit_mixture(x: Floats, weight: Floats, name: str | None = None, random_state: int = 0) -> MixtureDerivatives:
+    """Fit a mixture to a whitened sample; its name, if any, is for the warning when it has no density.
 
     Up to six components, as many as lower the Bayesian information criterion. One component is the fitted Gaussian.
     Several have a covariance each, or share one: only so are modes found among many columns of noise.
@@ -153,8 +152,7 @@ def _search(
 
 def _fit_components(count: int, shape: str, x: Floats, random_state: int, **start: Floats) -> MixtureDerivatives:
     model = GaussianMixture(count, covariance_type=shape, random_state=random_state, **start)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a mixture short of its optimum has a higher criterion
+    with without_convergence_warnings():
         model.fit(x)
     precisions = np.broadcast_to(model.precisions_, (count, x.shape[1], x.shape[1]))
     return make_mixture(model.weights_, model.means_, precisions)

@@ -1,6 +1,5 @@
 """Which model of a density's derivatives to trust: the one whose scores fit rows it has not seen."""
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -11,12 +10,11 @@ from vwkde.derivatives.gaussian import fit_gaussian
 from vwkde.derivatives.held_out import draw_rows, is_gain, make_folds, score_matching_loss, score_matching_terms
 from vwkde.derivatives.kernel import fit_kernel
 from vwkde.derivatives.mixture import fit_mixture
-from vwkde.exceptions import DegenerateDataWarning
 
 __all__ = ["score_matching_loss", "select_derivatives"]
 
 Floats = NDArray[np.float64]
-Fit = Callable[[Floats, Floats, str, int], DensityModel]
+Fit = Callable[[Floats, Floats, str | None, int], DensityModel]
 
 _FOLDS = 3
 _MOST_ROWS = 3_000
@@ -24,7 +22,7 @@ _MOST_ROWS = 3_000
 
 
 def select_derivatives(
-    x: Floats, weight: Floats, name: str = "sample", random_state: int = 0
+    x: Floats, weight: Floats, name: str | None = None, random_state: int = 0
 ) -> tuple[DensityModel, dict[str, float]]:
     """Return the model that fits a whitened sample best, and the held-out score-matching loss of each.
 
@@ -57,14 +55,13 @@ def _held_out_terms(fit: Fit, x: Floats, weight: Floats, folds: list[NDArray[np.
     """Return the loss at every row, by a model that has not seen it."""
     result = np.empty(len(x))
     for fold in folds:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateDataWarning)  # two thirds of the rows may lack what all have
-            model = fit(x[~fold], weight[~fold] / weight[~fold].mean(), "sample", random_state)
+        # without a name, and so without a warning: two thirds of the rows may lack what all have
+        model = fit(x[~fold], weight[~fold] / weight[~fold].mean(), None, random_state)
         result[fold] = score_matching_terms(model, x[fold])
     return result
 
 
-def _fit_gaussian(x: Floats, weight: Floats, name: str, random_state: int) -> DensityModel:
+def _fit_gaussian(x: Floats, weight: Floats, name: str | None, random_state: int) -> DensityModel:
     del random_state
     return fit_gaussian(x, weight, name)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde.derivatives.gaussian import GaussianDerivatives
+from vwkde.derivatives import DensityModel
 
 Floats = NDArray[np.float64]
 
@@ -49,8 +49,8 @@ class GeometricMeanWeight:
     For two Gaussians of one covariance it is the closed form with b = 0.
     """
 
-    numerator: GaussianDerivatives
-    denominator: GaussianDerivatives
+    numerator: DensityModel
+    denominator: DensityModel
 
     def log_weight(self, x: Floats) -> Floats:
         """Return log α."""

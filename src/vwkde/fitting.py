@@ -1,0 +1,262 @@
+"""How a density ratio is fitted: the paper's form, or guided ratios chosen from the data."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_expit
+
+from vwkde import _blocks, guides
+from vwkde._validation import Array, Names
+from vwkde.bandwidth import Rule, select_bandwidth
+from vwkde.derivatives import DensityModel, Derivatives
+from vwkde.derivatives.gaussian import fit_gaussian
+from vwkde.derivatives.kernel import fit_kernel
+from vwkde.derivatives.mixture import fit_mixture
+from vwkde.derivatives.select import select_derivatives
+from vwkde.estimates import EstimatePair
+from vwkde.functionals import AtSample
+from vwkde.geometry import Whitening, fit_whitening
+from vwkde.guided import GuidedRatio, tilted_derivatives
+from vwkde.guides import no_guide
+from vwkde.normal_scores import fit_whitened_scores
+from vwkde.pool import Member, Pool
+from vwkde.samples import Sample, make_sample
+from vwkde.selection import Space, choose
+from vwkde.weights import Weight
+from vwkde.weights.closed_form import GeometricMeanWeight
+from vwkde.weights.expansion import fit_expansion, median_length_scale
+from vwkde.weights.residual import bias_terms, residual_bias
+from vwkde.weights.uniform import UniformWeight
+
+Floats = NDArray[np.float64]
+Models = tuple[DensityModel, DensityModel]
+Losses = tuple[dict[str, float], dict[str, float]]
+
+_SIDES = ("numerator", "denominator")
+_MEDIAN_ROWS = 1_000
+"""Points of each sample whose pairwise distances give the length scale: the median is known to a percent."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted ratio with the samples it was fitted to, and the models of their derivatives.
+
+    `losses` are the held-out score-matching losses of the models tried, where they were chosen from the data.
+    """
+
+    data: tuple[Array, Array]
+    samples: tuple[Sample, Sample]
+    pool: Pool
+    derivatives: Models
+    losses: Losses = ({}, {})
+
+    def at_samples(self, pool: Pool | None = None) -> tuple[AtSample, AtSample]:
+        """Return the log ratios at both samples as averages use them, by the whole pool or another one."""
+        pool = pool or self.pool
+        p, q = self.samples
+        noise = pool.noise()
+        return (
+            AtSample(pool.at_numerator(averages=True), p.weight, noise[0]),
+            AtSample(pool.at_denominator(averages=True), q.weight, noise[1]),
+        )
+
+    def residual_bias(self, x: Floats) -> Floats:
+        """Return B at points in the main member's coordinates, after guide and weight."""
+        ratio = self.pool.main.ratio
+        terms = bias_terms(*tilted_derivatives(self.derivatives, ratio.guide), x)
+        return residual_bias(ratio.pair.weight, terms, x)
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """What was asked for, by the names of `DensityRatio`'s parameters."""
+
+    guide: Any
+    weighting: str
+    derivatives: Any
+    target: str
+    bandwidth: float | str
+    length_scale: float | str
+    ridge: float
+    max_basis: int
+    memory_budget: int
+    n_threads: int | None
+    seed: int
+    dtype: np.dtype[Any]
+
+    @property
+    def is_paper(self) -> bool:
+        """Whether there is no guide: none was asked for, or a part of the paper's form was."""
+        named = not _is(self.derivatives, "auto") or (self.weighting, self.target) != ("variational", "pooled")
+        return self.guide is None or (self._is_auto and named)
+
+    def fit(
+        self,
+        data: tuple[Array, Array],
+        weights: tuple[Floats, Floats],
+        names: Names,
+        copies: tuple[int, int],
+        folds: tuple[NDArray[np.intp] | None, NDArray[np.intp] | None],
+    ) -> Fitted:
+        """Fit two samples, some of whose rows may have been made of others; see `Sample`."""
+        whitening = fit_whitening(*data, weights, names)
+        parts = zip(data, weights, copies, folds, strict=True)
+        p, q = (make_sample(whitening(x), weight, count, fold) for x, weight, count, fold in parts)
+        gaussians = _fit_gaussians(p, q)
+        degenerate = any(model.degenerate for model in gaussians)
+        if self.is_paper:
+            models, losses = (gaussians, ({}, {})) if degenerate else self._fit_models(p, q)
+            return Fitted(data, (p, q), self._paper(p, q, whitening, models, degenerate), models, losses)
+        pool = self._guided((p, q), data, weights, whitening, degenerate)
+        if not self._is_auto and not degenerate:
+            pool, models = self._with_weight(pool)
+            return Fitted(data, (p, q), pool, models)
+        pair = pool.main.ratio.pair
+        models = gaussians if pair.numerator is p else _fit_gaussians(pair.numerator, pair.denominator)
+        return Fitted(data, (p, q), pool, models)
+
+    def pair(self, numerator: Sample, denominator: Sample, bandwidth: float) -> EstimatePair:
+        """Return the plain kernel estimates of two samples."""
+        return EstimatePair(
+            numerator, denominator, UniformWeight(), bandwidth, self.dtype, self.memory_budget, self.n_threads
+        )
+
+    def rule_bandwidth(self, samples: tuple[Sample, Sample], rule: Rule, part: float) -> float:
+        """Return the mean of the two samples' bandwidths."""
+        resources = {"memory_budget": self.memory_budget, "n_threads": self.n_threads}
+        found = [
+            select_bandwidth(s.points, rule, part=part, weight=s.weight, random_state=self.seed, **resources)
+            for s in samples
+        ]
+        return float(np.mean(found))
+
+    @property
+    def _is_auto(self) -> bool:
+        return _is(self.guide, "auto")
+
+    def _paper(self, p: Sample, q: Sample, whitening: Whitening, models: Models, degenerate: bool) -> Pool:
+        uniform = self.pair(p, q, self._choose_bandwidth((p, q)))
+        weight = UniformWeight() if degenerate else self._fit_weight(uniform, models, models)
+        ratio = GuidedRatio(replace(uniform, weight=weight), no_guide(p, q))
+        return Pool((Member(whitening, "whitened", ratio),))
+
+    def _guided(
+        self,
+        samples: tuple[Sample, Sample],
+        data: tuple[Array, Array],
+        weights: tuple[Floats, Floats],
+        whitening: Whitening,
+        degenerate: bool,
+    ) -> Pool:
+        rows = min(sample.effective_rows for sample in samples)
+        names = () if degenerate else guides.worth_trying(rows)
+        bandwidth = None if self.bandwidth == "auto" else self._choose_bandwidth(samples)
+        tried = (None, *names) if self._is_auto else (self.guide if names else None,)
+        spaces: list[tuple[Space, Callable[[Array], Floats]]] = [(Space("whitened", *samples, tried, False), whitening)]
+        if self._is_auto and names:
+            spaces.append(_normal_scores(samples, data, weights, tried))
+        resources = {"memory_budget": self.memory_budget, "n_threads": self.n_threads}
+        return choose(spaces, bandwidth, self.seed, self.pair, **resources)
+
+    def _with_weight(self, pool: Pool) -> tuple[Pool, Models]:
+        """Fit the weight function to the bias that the guide leaves, where there are kernel sums to weigh."""
+        main = pool.main
+        pair, guide = main.ratio.pair, main.ratio.guide
+        if np.isinf(pair.bandwidth) or self.weighting == "uniform":
+            return pool, _fit_gaussians(pair.numerator, pair.denominator)
+        models, _ = self._fit_models(pair.numerator, pair.denominator)
+        pair = replace(pair, weight=self._fit_weight(pair, models, tilted_derivatives(models, guide)))
+        return Pool((replace(main, ratio=GuidedRatio(pair, guide, main.ratio.most)),)), models
+
+    def _fit_models(self, p: Sample, q: Sample) -> tuple[Models, Losses]:
+        """Return the models of the two densities' derivatives, and the losses by which they were chosen."""
+        if self.weighting == "uniform" and _is(self.derivatives, "auto"):
+            return _fit_gaussians(p, q), ({}, {})  # nothing but diagnostics depends on them
+        found: dict[str, tuple[DensityModel, dict[str, float]]] = {}
+
+        def work(side: str) -> None:
+            with _blocks.single_threaded_openmp():
+                found[side] = self._fit_model(p if side == "numerator" else q, side)
+
+        _blocks.run(work, list(_SIDES), "derivatives", self.n_threads)
+        (one, its_losses), (other, other_losses) = (found[side] for side in _SIDES)
+        return (one, other), (its_losses, other_losses)
+
+    def _fit_model(self, sample: Sample, side: str) -> tuple[DensityModel, dict[str, float]]:
+        if not isinstance(self.derivatives, str):
+            return self.derivatives.fit(sample.points, sample.weight), {}
+        if self.derivatives == "auto":
+            return select_derivatives(sample.points, sample.weight, side, self.seed)
+        if self.derivatives == "gaussian":
+            return fit_gaussian(sample.points, sample.weight, side), {}
+        if self.derivatives == "mixture":
+            return fit_mixture(sample.points, sample.weight, side, self.seed), {}
+        return fit_kernel(sample.points, sample.weight, side, self.seed), {}
+
+    def _choose_bandwidth(self, samples: tuple[Sample, Sample]) -> float:
+        """Return the bandwidth that was asked for, by its number or its rule."""
+        if not isinstance(self.bandwidth, str):
+            return float(self.bandwidth)
+        rule, part = ("likelihood", 0.25) if self.bandwidth == "auto" else (self.bandwidth, 1.0)
+        return self.rule_bandwidth(samples, cast(Rule, rule), part)
+
+    def _fit_weight(self, uniform: EstimatePair, models: Models, tilted: tuple[Derivatives, Derivatives]) -> Weight:
+        if self.weighting == "uniform":
+            return UniformWeight()
+        if self.weighting == "closed-form":
+            return GeometricMeanWeight(*models)
+        x, importance = self._objective(uniform)
+        random = np.random.default_rng(self.seed)
+        samples = uniform.numerator, uniform.denominator
+        length_scale = self.length_scale
+        if isinstance(length_scale, str):
+            length_scale = median_length_scale(*(sample.choose(_MEDIAN_ROWS, random) for sample in samples))
+        pooled = np.concatenate([sample.points for sample in samples])
+        chosen = random.choice(len(pooled), min(len(pooled), self.max_basis), replace=False)
+        return fit_expansion(
+            x,
+            bias_terms(*tilted, x),
+            importance,
+            pooled[np.sort(chosen)],
+            float(length_scale),
+            self.ridge,
+            self.memory_budget,
+            self.n_threads,
+        )
+
+    def _objective(self, uniform: EstimatePair) -> tuple[Floats, Floats]:
+        """Return the points at which the bias counts, and how much, with mean one.
+
+        Both samples count alike, whatever their sizes. Where the target needs the ratio itself, the plain kernel
+        estimate stands in for it.
+        """
+        p, q = uniform.numerator, uniform.denominator
+        if self.target == "kl":
+            return p.points, p.weight
+        importance = np.concatenate([p.weight / len(p), q.weight / len(q)])
+        if self.target in ("posterior", "ratio"):
+            log_ratio = np.concatenate([uniform.at_numerator.log_ratio, uniform.at_denominator.log_ratio])
+            log_root = log_ratio if self.target == "ratio" else log_expit(log_ratio) + log_expit(-log_ratio)
+            importance *= np.exp(2 * (log_root - log_root.max()))
+        return np.concatenate([p.points, q.points]), importance / importance.mean()
+
+
+def _is(value: Any, name: str) -> bool:
+    return isinstance(value, str) and value == name
+
+
+def _fit_gaussians(p: Sample, q: Sample) -> Models:
+    return fit_gaussian(p.points, p.weight, _SIDES[0]), fit_gaussian(q.points, q.weight, _SIDES[1])
+
+
+def _normal_scores(
+    samples: tuple[Sample, Sample], data: tuple[Array, Array], weights: tuple[Floats, Floats], tried: tuple[Any, ...]
+) -> tuple[Space, Callable[[Array], Floats]]:
+    """Return the samples with every column mapped to normal scores, then whitened; rows stay in their order."""
+    coordinates = fit_whitened_scores(*data, weights)
+    mapped = [replace(s, points=coordinates(x)[s.rows]) for s, x in zip(samples, data, strict=True)]
+    smooth = tuple(name for name in tried if name != "boosting")  # boosting does not see the map
+    return Space("normal scores", mapped[0], mapped[1], smooth, True), coordinates
