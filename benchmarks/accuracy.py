@@ -1,4 +1,4 @@
-"""KL divergence of the default estimator and of plain KDE on the paper's settings: mean and scatter over repetitions.
+"""KL divergence of the paper's estimator and of plain KDE on the paper's settings: mean and scatter over repetitions.
 
 Run with `python benchmarks/accuracy.py [--repetitions 30] [--rows 1000] [--seed 0]`.
 """
