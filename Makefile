@@ -29,7 +29,7 @@ bench: .venv/bench.stamp
 	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/classifier.py
 	$(BIN)/python benchmarks/two_sample.py
-	$(BIN)/python benchmarks/coverage.py
+	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/families.py
 
 clean:

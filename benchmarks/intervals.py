@@ -1,6 +1,6 @@
 """How often the 95 % interval of KL holds the truth, over repetitions.
 
-Run with `python benchmarks/coverage.py [--repetitions 200] [--only NAME …]`.
+Run with `python benchmarks/intervals.py [--repetitions 200] [--only NAME …]`.
 """
 
 import argparse
