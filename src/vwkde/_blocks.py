@@ -54,9 +54,12 @@ def run(work: Callable[[T], None], blocks: list[T], stage: str | None, n_threads
 
 
 @contextmanager
-def single_threaded_openmp() -> Iterator[None]:
-    """Hold OpenMP loops started by this thread to one thread: on small data starting more costs more than it gains."""
-    with _openmp().limit(limits=1, user_api="openmp"):
+def single_threaded() -> Iterator[None]:
+    """Hold BLAS, and OpenMP loops started by this thread, to one thread.
+
+    For many small operations: waking more threads costs more than they gain, and very much more on a busy machine.
+    """
+    with _single_threaded_blas(), _openmp().limit(limits=1, user_api="openmp"):
         yield
 
 

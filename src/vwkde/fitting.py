@@ -178,8 +178,7 @@ class Fitting:
         found: dict[str, tuple[DensityModel, dict[str, float]]] = {}
 
         def work(side: str) -> None:
-            with _blocks.single_threaded_openmp():
-                found[side] = self._fit_model(p if side == "numerator" else q, side)
+            found[side] = self._fit_model(p if side == "numerator" else q, side)
 
         _blocks.run(work, list(_SIDES), "derivatives", self.n_threads)
         (one, its_losses), (other, other_losses) = (found[side] for side in _SIDES)

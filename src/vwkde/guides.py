@@ -91,7 +91,7 @@ class LogOdds:
 
     def __call__(self, x: Floats) -> Floats:
         """Return the log odds; probabilities of zero and one count as the least and most that the rows can tell."""
-        with _blocks.single_threaded_openmp() if len(x) < _WORTH_THREADS else nullcontext():
+        with _blocks.single_threaded() if len(x) < _WORTH_THREADS else nullcontext():
             probability = np.clip(self.classifier.predict_proba(x)[:, 1], self.least, 1 - self.least)
         return np.log(probability) - np.log1p(-probability) - self.prior_log_odds
 
@@ -144,8 +144,7 @@ def _mixture_forms(numerator: Sample, denominator: Sample, n_threads: int | None
 
     def search(side: int) -> None:
         sample = (numerator, denominator)[side]
-        with _blocks.single_threaded_openmp():
-            models[side] = fit_mixture(sample.points, sample.weight)
+        models[side] = fit_mixture(sample.points, sample.weight)
 
     _blocks.run(search, [0, 1], None, n_threads)
     return (partial(_fit_mixtures, models[0], models[1]),)
@@ -281,7 +280,7 @@ def cross_fit(
 
     def work(job: tuple[int, int]) -> None:
         form, fold = job
-        with _blocks.single_threaded_openmp():
+        with _blocks.single_threaded():
             fitted[job] = forms[form](*(s.subset(f != fold) for s, f in zip(samples, folds, strict=True)))
 
     jobs = [(form, fold) for form in range(len(forms)) for fold in range(FOLDS)]

@@ -85,6 +85,7 @@ class KernelDerivatives:
         return distance, np.exp(-0.5 * distance / self.length_scale**2)
 
 
+@_blocks.single_threaded()
 def fit_kernel(x: Floats, weight: Floats, name: str | None = None, random_state: int = 0) -> KernelDerivatives:
     """Fit the expansion to a whitened sample; its name, if any, is for the warning when it has no density.
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.mixture import GaussianMixture
 
+from vwkde import _blocks
 from vwkde._quiet import without_convergence_warnings
 from vwkde.derivatives.gaussian import GaussianDerivatives, fit_gaussian
 from vwkde.derivatives.held_out import effective_rows
@@ -89,6 +90,7 @@ def make_mixture(weights: Floats, means: Floats, precisions: Floats) -> MixtureD
     return MixtureDerivatives(weights, means, precisions, log_normalisers)
 
 
+@_blocks.single_threaded()
 def fit_mixture(x: Floats, weight: Floats, name: str | None = None, random_state: int = 0) -> MixtureDerivatives:
     """Fit a mixture to a whitened sample; its name, if any, is for the warning when it has no density.
 
@@ -112,6 +114,7 @@ def fit_mixture(x: Floats, weight: Floats, name: str | None = None, random_state
     return one if len(found.weights) == 1 or found.degenerate else found
 
 
+@_blocks.single_threaded()
 def refit_mixture(model: MixtureDerivatives, x: Floats, weight: Floats, random_state: int = 0) -> MixtureDerivatives:
     """Fit as many components of the same shape to other rows of the density, starting from where they are."""
     shape = "tied" if (model.precisions == model.precisions[0]).all() else "full"

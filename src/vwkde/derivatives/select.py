@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde import _blocks
 from vwkde.derivatives import DensityModel
 from vwkde.derivatives.gaussian import fit_gaussian
 from vwkde.derivatives.held_out import draw_rows, is_gain, make_folds, score_matching_loss, score_matching_terms
@@ -21,6 +22,7 @@ _MOST_ROWS = 3_000
 """Rows that decide: differences that take more rows to see matter little."""
 
 
+@_blocks.single_threaded()
 def select_derivatives(
     x: Floats, weight: Floats, name: str | None = None, random_state: int = 0
 ) -> tuple[DensityModel, dict[str, float]]:
