@@ -74,6 +74,17 @@ def test_errors_are_those_of_the_influence_functions():
     assert KINDS["total-variation"](p, q)[1] == pytest.approx(np.sqrt(2 * 0.6915 * 0.3085 / 100_000), rel=0.02)
 
 
+def test_known_noise_of_the_ratio_is_no_scatter_of_the_rows():
+    p, q = sampled(PAIRS["3-D shifted"], 20_000, 0, noise=0.3)
+    error = KINDS["kl"](p, q)[1]
+    less = KINDS["kl"](p, q._replace(noise=np.full(20_000, 0.09)))[1]
+    clean = KINDS["kl"](p, sampled(PAIRS["3-D shifted"], 20_000, 0)[1])[1]
+    assert less < error
+    assert abs(less - clean) < 0.5 * abs(error - clean)
+    swamped = KINDS["kl"](p, q._replace(noise=np.full(20_000, 1e3)))[1]
+    assert 0.5 * error < swamped < less
+
+
 @pytest.mark.parametrize("kind", ["jensen-shannon", "hellinger", "renyi"])
 def test_noise_in_the_ratio_cancels_to_second_order(kind):
     pair = PAIRS["3-D shifted"]

@@ -1,4 +1,4 @@
-"""Warnings of this package, each of its own class so that it can be silenced or turned into an error alone."""
+"""Warnings and errors of this package, each of its own class so that it can be caught or silenced alone."""
 
 
 class DegenerateDataWarning(UserWarning):

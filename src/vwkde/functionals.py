@@ -120,14 +120,15 @@ def chi2(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
 def kl(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
     """Return ∫ p·log(p/q), the mean log ratio over the numerator as the paper has it, and its standard error.
 
-    The denominator's rows enter by the ratio itself, without the noise that its estimate adds: where the densities are
-    equal nothing else is left.
+    The denominator's rows enter by the ratio itself, less the noise that its estimate adds: where the densities are
+    equal nothing else is left. That noise is known roughly, so at least half of the variance stays.
     """
     ratio = np.exp(denominator.truncated().log_ratio)
     share = float(np.sum((denominator.weight / denominator.weight.sum()) ** 2))
     noise = share * denominator.mean(ratio**2 * denominator.noise)
     variance = numerator.variance_of_mean(numerator.log_ratio)
-    variance += max(0.0, denominator.variance_of_mean(ratio) - noise)
+    scatter = denominator.variance_of_mean(ratio)
+    variance += max(0.5 * scatter, scatter - noise)
     return numerator.mean(numerator.log_ratio), float(np.sqrt(variance))
 
 
