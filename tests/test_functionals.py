@@ -109,6 +109,12 @@ def test_extreme_ratios_give_finite_answers(kind):
     assert np.isfinite(KINDS[kind](*reversed(far), **OPTIONS.get(kind, {}))).all()
 
 
+@pytest.mark.parametrize(("kind", "largest"), [("jensen-shannon", np.log(2)), ("total-variation", 1.0)])
+def test_bounded_divergences_reach_their_bounds(kind, largest):
+    far = AtSample(np.full(500, 40.0), np.ones(500)), AtSample(np.full(500, -40.0), np.ones(500))
+    assert KINDS[kind](*far)[0] == pytest.approx(largest, rel=0.02)
+
+
 @pytest.mark.parametrize(
     ("kind", "order", "message"),
     [
