@@ -261,6 +261,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
     def diagnostics_(self) -> dict[str, Any]:
         """What was chosen, the mean squared bias before and after weighting, and how well the samples overlap.
 
+        The bias is that of the kernel's smoothing: zero where the guide stands alone and nothing is smoothed.
         Pairs of numbers are for numerator and denominator; see `vwkde.overlap` for what they mean.
         """
         check_is_fitted(self, "weight_")
@@ -279,7 +280,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
             "derivatives": self._describe_derivatives(),
             "bandwidth": None if alone else self.bandwidth_,
             "squared_bias_before": before,
-            "squared_bias_after": None if alone else after,
+            "squared_bias_after": 0.0 if alone else after,
             **describe_overlap(self._support()),
             "rows": [len(p), len(q)],
             "columns": self.n_features_in_,
