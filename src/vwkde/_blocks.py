@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import joblib
 from threadpoolctl import ThreadpoolController
 
 from vwkde._progress import track
+from vwkde._shared import Shared
 
 T = TypeVar("T")
 
@@ -87,23 +87,4 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-_lock = Lock()
-_users = 0
-_limit: Any = None
-
-
-@contextmanager
-def _single_threaded_blas() -> Iterator[None]:
-    """Hold BLAS to one thread; the last of several simultaneous users restores what the first one found."""
-    global _users, _limit
-    with _lock:
-        _users += 1
-        if _users == 1:
-            _limit = _blas().limit(limits=1, user_api="blas")
-    try:
-        yield
-    finally:
-        with _lock:
-            _users -= 1
-            if _users == 0:
-                _limit.restore_original_limits()
+_single_threaded_blas = Shared(lambda: _blas().limit(limits=1, user_api="blas"))

@@ -1,36 +1,20 @@
-"""Warnings of other libraries that tell users nothing, held back on several threads at once.
-
-Python's filters belong to the whole process: two threads that each change and restore them may leave them changed. So
-the first of several simultaneous users changes them, and the last one restores what the first one found.
-"""
+"""Warnings of other libraries that tell users nothing."""
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
-from typing import Any
 
-_lock = Lock()
-_users = 0
-_filters: Any = None
+from vwkde._shared import Shared
 
 
 @contextmanager
-def without_convergence_warnings() -> Iterator[None]:
-    """Hold back scikit-learn's warning that an optimiser stopped early: candidates that did are judged as they are."""
-    global _users, _filters
+def _ignoring_convergence() -> Iterator[None]:
     from sklearn.exceptions import ConvergenceWarning
 
-    with _lock:
-        _users += 1
-        if _users == 1:
-            _filters = warnings.catch_warnings()
-            _filters.__enter__()
-            warnings.simplefilter("ignore", ConvergenceWarning)
-    try:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
         yield
-    finally:
-        with _lock:
-            _users -= 1
-            if _users == 0:
-                _filters.__exit__(None, None, None)
+
+
+without_convergence_warnings = Shared(_ignoring_convergence)
+"""Hold back scikit-learn's warning that an optimiser stopped early: candidates that did are judged as they are."""

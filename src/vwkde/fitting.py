@@ -212,7 +212,7 @@ class Fitting:
         samples = uniform.numerator, uniform.denominator
         length_scale = self.length_scale
         if isinstance(length_scale, str):
-            length_scale = median_length_scale(*(sample.choose(_MEDIAN_ROWS, random) for sample in samples))
+            length_scale = median_length_scale(*(sample.thinned(_MEDIAN_ROWS, random).points for sample in samples))
         pooled = np.concatenate([sample.points for sample in samples])
         chosen = random.choice(len(pooled), min(len(pooled), self.max_basis), replace=False)
         return fit_expansion(

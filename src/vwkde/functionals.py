@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
+from vwkde.samples import effective_rows
+
 Floats = NDArray[np.float64]
 
 
@@ -127,8 +129,7 @@ def kl(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
     equal nothing else is left. That noise is known roughly, so at least half of the variance stays.
     """
     ratio = np.exp(denominator.truncated().log_ratio)
-    share = float(np.sum((denominator.weight / denominator.weight.sum()) ** 2))
-    noise = share * denominator.mean(ratio**2 * denominator.noise)
+    noise = denominator.mean(ratio**2 * denominator.noise) / effective_rows(denominator.weight)
     variance = numerator.variance_of_mean(numerator.log_ratio)
     scatter = denominator.variance_of_mean(ratio)
     variance += max(0.5 * scatter, scatter - noise)

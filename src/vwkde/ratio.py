@@ -278,6 +278,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
             "coordinates": main.space,
             "weighting": "uniform" if isinstance(self.weight_, UniformWeight) else self.weighting,
             "derivatives": self._describe_derivatives(),
+            **self._describe_losses(),
             "bandwidth": None if alone else self.bandwidth_,
             "squared_bias_before": before,
             "squared_bias_after": 0.0 if alone else after,
@@ -290,11 +291,16 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         kinds = [getattr(model, "kind", type(model).__name__) for model in self._fitted.derivatives]
         return kinds[0] if kinds[0] == kinds[1] else " / ".join(kinds)
 
+    def _describe_losses(self) -> dict[str, Any]:
+        """Return why those derivatives were chosen: the held-out score-matching loss of each model, by sample."""
+        losses = self._fitted.losses
+        return {"score_matching_losses": list(losses)} if any(losses) else {}
+
     def _squared_bias(self) -> tuple[float, float]:
         """Return the mean of B², both samples counting alike, without guide and weight and with them."""
         pair = self._fitted.pool.main.ratio.pair
         random = np.random.default_rng(self._fitting.seed)
-        few = [s.subset(np.sort(random.permutation(len(s))[:_BIAS_ROWS])) for s in (pair.numerator, pair.denominator)]
+        few = [s.thinned(_BIAS_ROWS, random) for s in (pair.numerator, pair.denominator)]
         balanced = np.concatenate([s.weight / len(s) for s in few])
         x = np.concatenate([s.points for s in few])
         bias = bias_terms(*self._fitted.derivatives, x).unweighted, self._fitted.residual_bias(x)
@@ -306,7 +312,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         if self._fitting.is_paper:
             return self._fitted.pool.main.ratio.pair
         random = np.random.default_rng(self._fitting.seed)
-        p, q = (s.subset(np.sort(random.permutation(len(s))[:MOST_ROWS])) for s in self._fitted.samples)
+        p, q = (s.thinned(MOST_ROWS, random) for s in self._fitted.samples)
         return self._fitting.pair(p, q, self._fitting.rule_bandwidth((p, q), "likelihood", 0.25))
 
     def _log_ratio(self, x: Any) -> Floats:

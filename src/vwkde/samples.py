@@ -1,6 +1,6 @@
 """A sample inside the package: whitened, weighted, in canonical order."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ class Sample:
     @property
     def effective_rows(self) -> float:
         """Return how many independent, equally weighted rows the sample amounts to."""
-        return float(self.weight.sum() ** 2 / np.sum(self.weight**2) / self.copies)
+        return effective_rows(self.weight) / self.copies
 
     def moments(self) -> tuple[Floats, Floats]:
         """Return mean and covariance, the latter unbiased."""
@@ -48,11 +48,16 @@ class Sample:
 
     def subset(self, chosen: NDArray[Any]) -> "Sample":
         """Return the chosen points, in the order they have here, as a sample of their own."""
-        points = self.points[chosen]
-        weight = self.weight[chosen] / self.weight[chosen].mean()
-        # each thinned row carries more of what its copies knew
-        copies = max(1, round(self.copies * len(points) / len(self)))
-        return Sample(points, weight, np.arange(len(points)), copies, None if self.fold is None else self.fold[chosen])
+        points, weight = self.points[chosen], self.weight[chosen]
+        fold = None if self.fold is None else self.fold[chosen]
+        return Sample(points, weight / weight.mean(), np.arange(len(points)), self.copies, fold)
+
+    def thinned(self, most: int, random: np.random.Generator) -> "Sample":
+        """Return at most so many of the points, drawn at random: of rows made of others, fewer of each."""
+        if len(self) <= most:
+            return self
+        part = self.subset(np.sort(random.choice(len(self), most, replace=False)))
+        return replace(part, copies=max(1, round(self.copies * most / len(self))))
 
     def in_given_order(self, values: Floats) -> Floats:
         """Return one value per point in the order in which the rows came in."""
@@ -60,11 +65,10 @@ class Sample:
         result[self.rows] = values
         return result
 
-    def choose(self, most: int, random: np.random.Generator) -> Floats:
-        """Return at most so many points, drawn without replacement."""
-        if len(self) <= most:
-            return self.points
-        return self.points[np.sort(random.choice(len(self), most, replace=False))]
+
+def effective_rows(weight: Floats) -> float:
+    """Return how many rows of equal weight would know as much (Kish)."""
+    return float(weight.sum() ** 2 / (weight**2).sum())
 
 
 def make_sample(points: Floats, weight: Floats, copies: int = 1, fold: NDArray[np.intp] | None = None) -> Sample:

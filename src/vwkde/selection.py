@@ -55,11 +55,9 @@ class Space:
 
     def at_most(self, rows: int, random: np.random.Generator) -> "Space":
         """Return the space with larger samples thinned to so many rows."""
-        samples = [
-            s.subset(np.sort(random.choice(len(s), rows, replace=False))) if len(s) > rows else s
-            for s in (self.numerator, self.denominator)
-        ]
-        return replace(self, numerator=samples[0], denominator=samples[1])
+        return replace(
+            self, numerator=self.numerator.thinned(rows, random), denominator=self.denominator.thinned(rows, random)
+        )
 
 
 @dataclass(frozen=True)
@@ -176,15 +174,11 @@ def _paired_error(one: Candidate, other: Candidate) -> float:
     p = log_expit(one.at_numerator) - log_expit(other.at_numerator)
     q = log_expit(-one.at_denominator) - log_expit(-other.at_denominator)
     space = one.space
-    return float(
-        0.5
-        * np.sqrt(
-            sum(
-                np.cov(d, aweights=s.weight) / s.effective_rows
-                for d, s in ((p, space.numerator), (q, space.denominator))
-            )
-        )
-    )
+    variances = [
+        np.cov(terms, aweights=sample.weight) / sample.effective_rows
+        for terms, sample in ((p, space.numerator), (q, space.denominator))
+    ]
+    return float(0.5 * np.sqrt(sum(variances)))
 
 
 def choose(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from vwkde.derivatives.gaussian import GaussianDerivatives, fit_gaussian
-from vwkde.derivatives.held_out import draw_rows, effective_rows, is_gain, make_folds, score_matching_loss
+from vwkde.derivatives.held_out import draw_rows, is_gain, make_folds, score_matching_loss
 
 GAUSSIAN = GaussianDerivatives(np.zeros(3), np.eye(3))
 
@@ -59,11 +59,6 @@ def test_too_few_rows_weights_or_values_give_no_folds():
     assert not make_folds(x[:29], np.ones(29), 3, random)
     assert not make_folds(np.repeat(x[:10], 10, axis=0), np.ones(100), 3, random)
     assert not make_folds(x, np.repeat([4.0, 0.0], [25, 75]), 3, random)
-
-
-def test_effective_rows():
-    assert effective_rows(np.array([2.0, 2.0, 0.0, 0.0])) == pytest.approx(2)
-    assert effective_rows(np.ones(7)) == pytest.approx(7)
 
 
 def test_rows_are_drawn_in_order_and_once():

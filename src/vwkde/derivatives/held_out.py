@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde.derivatives import Derivatives
+from vwkde.samples import effective_rows
 
 Floats = NDArray[np.float64]
 
@@ -44,11 +45,6 @@ def make_folds(x: Floats, weight: Floats, count: int, random: np.random.Generato
     by_appearance = np.argsort(np.argsort(first))
     fold = random.permutation(len(first))[by_appearance[group.ravel()]] % count
     return [fold == held_out for held_out in range(count)]
-
-
-def effective_rows(weight: Floats) -> float:
-    """Return how many rows of equal weight would know as much (Kish)."""
-    return float(weight.sum() ** 2 / (weight**2).sum())
 
 
 def draw_rows(rows: NDArray[np.intp], most: int, random: np.random.Generator) -> NDArray[np.intp]:

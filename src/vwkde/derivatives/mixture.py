@@ -18,7 +18,7 @@ from sklearn.mixture import GaussianMixture
 from vwkde import _blocks
 from vwkde._quiet import without_convergence_warnings
 from vwkde.derivatives.gaussian import GaussianDerivatives, fit_gaussian
-from vwkde.derivatives.held_out import effective_rows
+from vwkde.samples import effective_rows
 
 Floats = NDArray[np.float64]
 
