@@ -26,7 +26,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import vwkde
-from vwkde.datasets import Gaussian, GaussianPair, heteroscedastic, isotropic, mean_difference, one_dimensional
+from vwkde.datasets import (
+    Gaussian,
+    GaussianPair,
+    Pair,
+    bananas,
+    heteroscedastic,
+    isotropic,
+    mean_difference,
+    one_dimensional,
+    three_modes,
+)
 
 Floats = np.ndarray
 Draw = Callable[[int, np.random.Generator], Floats]
@@ -54,7 +64,7 @@ class Family:
         return float(p.mean()), float(np.sqrt(p.var() / self.rows[0] + np.exp(q).var() / self.rows[1]))
 
 
-def gaussian(name: str, pair: GaussianPair, rows: tuple[int, int] = (1_000, 1_000)) -> Family:
+def known(name: str, pair: Pair[Any], rows: tuple[int, int] = (1_000, 1_000)) -> Family:
     return Family(name, pair.numerator.sample, pair.denominator.sample, pair.log_ratio, rows)
 
 
@@ -92,22 +102,6 @@ def student(name: str, shift: float, scale: float) -> Family:
     )
 
 
-def banana(name: str, bends: tuple[float, float], rows: tuple[int, int] = (1_000, 1_000)) -> Family:
-    def draw(bend: float) -> Draw:
-        def sample(n: int, random: np.random.Generator) -> Floats:
-            x, y = random.normal(size=(2, n))
-            return np.column_stack([x, bend * (x**2 - 1) + 0.5 * y])
-
-        return sample
-
-    def log_density(x: Floats, bend: float) -> Floats:
-        return stats.norm.logpdf(x[:, 1], bend * (x[:, 0] ** 2 - 1), 0.5)
-
-    return Family(
-        name, draw(bends[0]), draw(bends[1]), lambda x: log_density(x, bends[0]) - log_density(x, bends[1]), rows
-    )
-
-
 def mixture(name: str, noise: int) -> Family:
     """Return two mixtures of three Gaussians, with columns of noise beside them."""
     means = np.array([[-2, 0], [1.2, 1.6], [1.2, -1.6]]), np.array([[2, 0], [-1, 1.4], [-1, -1.4]])
@@ -132,20 +126,21 @@ def families() -> Iterator[Family]:
     unequal = GaussianPair(
         Gaussian(np.zeros(6), np.eye(6)), Gaussian(0.8 * np.eye(6)[0], np.diag([1, 1.3, 0.8, 1, 1, 1]))
     )
-    yield gaussian("1-D", one_dimensional())
-    yield from (gaussian(f"Iso {d}-D", isotropic(d)) for d in (5, 10, 20))
-    yield from (gaussian(f"NH {d}-D", heteroscedastic(d)) for d in (10, 20))
-    yield from (gaussian(f"VMD {d}", mean_difference(20, d), (2_000, 2_000)) for d in (0.5, 1.0, 2.0))
+    yield known("1-D", one_dimensional())
+    yield from (known(f"Iso {d}-D", isotropic(d)) for d in (5, 10, 20))
+    yield from (known(f"NH {d}-D", heteroscedastic(d)) for d in (10, 20))
+    yield from (known(f"VMD {d}", mean_difference(20, d), (2_000, 2_000)) for d in (0.5, 1.0, 2.0))
     yield mixture("mixtures 2-D", 0)
     yield mixture("mixtures 20-D", 18)
+    yield from (known(f"three modes {d}-D", three_modes(d)) for d in (2, 20))
     yield student("Student t5 3-D, shifted", 1.0, 1.0)
     yield student("Student t5 3-D, wider", 0.5, 2.0)
-    yield banana("banana 2-D", (0.7, 0.3))
-    yield banana("banana 2-D, 200 rows", (0.7, 0.3), (200, 200))
-    yield from (gaussian(f"rotated {d}-D", rotated(d)) for d in (5, 10, 30))
-    yield gaussian("200 against 5,000", unequal, (200, 5_000))
-    yield gaussian("5,000 against 200", unequal, (5_000, 200))
-    yield from (gaussian(f"P = Q, {d}-D", mean_difference(d, 0.0)) for d in (3, 10))
+    yield known("banana 2-D", bananas())
+    yield known("banana 2-D, 200 rows", bananas(), (200, 200))
+    yield from (known(f"rotated {d}-D", rotated(d)) for d in (5, 10, 30))
+    yield known("200 against 5,000", unequal, (200, 5_000))
+    yield known("5,000 against 200", unequal, (5_000, 200))
+    yield from (known(f"P = Q, {d}-D", mean_difference(d, 0.0)) for d in (3, 10))
     yield independent("Beta against uniform 3-D", stats.beta(2, 2), stats.uniform(), 3)
     yield independent("lognormal 4-D", stats.lognorm(0.8), stats.lognorm(0.8, scale=1.4), 4)
     yield independent("Gamma 3-D", stats.gamma(2), stats.gamma(3), 3)

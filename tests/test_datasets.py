@@ -12,6 +12,7 @@ from vwkde import datasets
         (datasets.heteroscedastic(10), 1.054),
         (datasets.heteroscedastic(20), 0.496),
         (datasets.mean_difference(3, 2.0), 2.0),
+        (datasets.bananas(), 0.64),
     ],
 )
 def test_divergences_are_those_of_the_paper(pair, kl):
@@ -66,3 +67,16 @@ def test_a_mixture_of_one_is_a_gaussian():
 def test_three_modes_need_two_dimensions():
     with pytest.raises(ValueError, match=r"2 dimensions and more\. Got 1"):
         datasets.three_modes(1)
+
+
+def test_a_banana_knows_its_derivatives():
+    banana, step = datasets.Banana(0.6), 1e-3
+    x = banana.sample(20, np.random.default_rng(0))
+    density = lambda y: np.exp(banana.log_density(y))  # noqa: E731
+    forward, backward = (np.stack([density(x + sign * step * axis) for axis in np.eye(2)], axis=1) for sign in (1, -1))
+    here = density(x)[:, None]
+    np.testing.assert_allclose(banana.score(x), (forward - backward) / (2 * step * here), rtol=1e-4, atol=1e-4)
+    laplacian = (forward - 2 * here + backward).sum(axis=1) / (step**2 * here[:, 0])
+    np.testing.assert_allclose(banana.derivatives.laplacian_over_density(x), laplacian, rtol=1e-3, atol=1e-3)
+    grid = np.stack(np.meshgrid(np.linspace(-6, 6, 300), np.linspace(-6, 25, 600)), axis=-1).reshape(-1, 2)
+    assert density(grid).mean() * 12 * 31 == pytest.approx(1, rel=0.02)

@@ -64,7 +64,7 @@ def test_averages_forgive_an_unbiased_guide_its_noise():
 
 
 def unequal_gaussians(random):
-    return random.normal(size=(500, 5)), random.normal(0.4, 1, size=(500, 5)) * [1, 2, 1, 1, 0.5]
+    return random.normal(size=(500, 5)), random.normal(0.2, 1, size=(500, 5)) * [0.6, 2, 1.5, 0.7, 0.5]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,10 @@ _METHODS: dict[str, tuple[str, dict[str, Any]]] = {
         "Variationally weighted kernel density ratio, Gaussian scores (Yoon, Park, Yun, Kim and Noh, NeurIPS 2023)",
         {"guide": None, "weighting": "variational", "derivatives": "gaussian"},
     ),
+    "vwkde-mf": (
+        "Variationally weighted kernel density ratio, scores and weight by networks (the same paper, NeurIPS 2023)",
+        {"guide": None, "weighting": "network", "derivatives": "network", "subspace": True},
+    ),
     "kde": (
         "Ratio of two plain kernel density estimates, leave-one-out (Rosenblatt 1956, Parzen 1962)",
         {"guide": None, "weighting": "uniform", "bandwidth": "likelihood"},

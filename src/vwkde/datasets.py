@@ -76,6 +76,40 @@ class GaussianMixtureDensity:
         return GaussianMixtureDensity(self.weights, means, covariances)
 
 
+@dataclass(frozen=True)
+class Banana:
+    """A curved density: x₁ is standard normal, x₂ = bend (x₁² − 1) + width · a standard normal."""
+
+    bend: float
+    width: float = 0.5
+
+    @property
+    def derivatives(self) -> "Banana":
+        """The density itself, which knows its score and Laplacian."""
+        return self
+
+    def log_density(self, x: Floats) -> Floats:
+        """Return log p, of shape (n,)."""
+        off = (x[:, 1] - self.bend * (x[:, 0] ** 2 - 1)) / self.width
+        return -0.5 * (x[:, 0] ** 2 + off**2) - np.log(2 * np.pi * self.width)
+
+    def score(self, x: Floats) -> Floats:
+        """Return ∇log p, of shape (n, 2)."""
+        pull = (self.bend * (x[:, 0] ** 2 - 1) - x[:, 1]) / self.width**2
+        return np.stack([-x[:, 0] - 2 * self.bend * x[:, 0] * pull, pull], axis=1)
+
+    def laplacian_over_density(self, x: Floats) -> Floats:
+        """Return ∇²p / p, of shape (n,)."""
+        score = self.score(x)
+        of_log = -1 - 2 * self.bend * score[:, 1] - (1 + 4 * self.bend**2 * x[:, 0] ** 2) / self.width**2
+        return of_log + (score**2).sum(axis=1)
+
+    def sample(self, n: int, random: np.random.Generator) -> Floats:
+        """Draw n points, of shape (n, 2)."""
+        first, second = random.normal(size=(2, n))
+        return np.stack([first, self.bend * (first**2 - 1) + self.width * second], axis=1)
+
+
 class Density(Protocol):
     """A distribution that can be drawn from, and whose density is known."""
 
@@ -141,6 +175,16 @@ class MixturePair(Pair[GaussianMixtureDensity]):
         return total
 
 
+@dataclass(frozen=True)
+class BananaPair(Pair[Banana]):
+    """Two curved densities of one width."""
+
+    @property
+    def kl(self) -> float:
+        """The exact KL(numerator ‖ denominator), in nats."""
+        return ((self.numerator.bend - self.denominator.bend) / self.denominator.width) ** 2
+
+
 def one_dimensional() -> GaussianPair:
     """Return the paper's 1-D example: N(0, 1.1²) against N(1, 0.9²)."""
     return GaussianPair(
@@ -186,6 +230,11 @@ def three_modes(dimension: int = 2) -> MixturePair:
         raise ValueError(f"The three-mode pair exists in 2 dimensions and more. Got {dimension} instead.")
     noise = dimension - 2
     return MixturePair(_triangle(0.5).with_noise(noise), _triangle(-0.5).with_noise(noise), informative=2)
+
+
+def bananas() -> BananaPair:
+    """Return two curved densities, one more bent than the other."""
+    return BananaPair(Banana(0.7), Banana(0.3))
 
 
 def _triangle(turn: float) -> GaussianMixtureDensity:

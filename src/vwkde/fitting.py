@@ -1,6 +1,5 @@
 """How a density ratio is fitted: the paper's form, or guided ratios chosen from the data."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -12,9 +11,10 @@ from vwkde import _blocks, guides
 from vwkde._validation import Array, Names
 from vwkde.bandwidth import Rule, select_bandwidth
 from vwkde.derivatives import DensityModel, Derivatives
-from vwkde.derivatives.gaussian import fit_gaussian
+from vwkde.derivatives.gaussian import GaussianDerivatives, fit_gaussian
 from vwkde.derivatives.kernel import fit_kernel
 from vwkde.derivatives.mixture import fit_mixture
+from vwkde.derivatives.network import fit_network
 from vwkde.derivatives.select import select_derivatives
 from vwkde.estimates import EstimatePair
 from vwkde.functionals import AtSample
@@ -24,15 +24,17 @@ from vwkde.guides import no_guide
 from vwkde.normal_scores import fit_whitened_scores
 from vwkde.pool import Member, Pool
 from vwkde.samples import Sample, make_sample
-from vwkde.selection import Space, choose
+from vwkde.selection import Coordinates, Space, choose, choose_directions
+from vwkde.subspace import Projection, project_samples
 from vwkde.weights import Weight
 from vwkde.weights.closed_form import GeometricMeanWeight
 from vwkde.weights.expansion import fit_expansion, median_length_scale
+from vwkde.weights.network import fit_weight_network
 from vwkde.weights.residual import bias_terms, residual_bias
 from vwkde.weights.uniform import UniformWeight
 
 Floats = NDArray[np.float64]
-Models = tuple[DensityModel, DensityModel]
+Models = tuple[Derivatives, Derivatives]
 Losses = tuple[dict[str, float], dict[str, float]]
 
 _SIDES = ("numerator", "denominator")
@@ -82,8 +84,10 @@ class Fitting:
     length_scale: float | str
     ridge: float
     max_basis: int
+    subspace: bool | str
     memory_budget: int
     n_threads: int | None
+    device: str
     seed: int
     dtype: np.dtype[Any]
 
@@ -108,8 +112,7 @@ class Fitting:
         gaussians = _fit_gaussians(p, q)
         degenerate = any(model.degenerate for model in gaussians)
         if self.is_paper:
-            models, losses = (gaussians, ({}, {})) if degenerate else self._fit_models(p, q)
-            return Fitted(data, (p, q), self._paper(p, q, whitening, models, degenerate), models, losses)
+            return self._fit_paper(data, (p, q), whitening, gaussians if degenerate else None)
         pool = self._guided((p, q), data, weights, whitening, degenerate)
         if not self._is_auto and not degenerate:
             pool, models = self._with_weight(pool)
@@ -126,9 +129,8 @@ class Fitting:
 
     def rule_bandwidth(self, samples: tuple[Sample, Sample], rule: Rule, part: float) -> float:
         """Return the mean of the two samples' bandwidths."""
-        resources = {"memory_budget": self.memory_budget, "n_threads": self.n_threads}
         found = [
-            select_bandwidth(s.points, rule, part=part, weight=s.weight, random_state=self.seed, **resources)
+            select_bandwidth(s.points, rule, part=part, weight=s.weight, random_state=self.seed, **self._resources)
             for s in samples
         ]
         return float(np.mean(found))
@@ -137,11 +139,28 @@ class Fitting:
     def _is_auto(self) -> bool:
         return _is(self.guide, "auto")
 
-    def _paper(self, p: Sample, q: Sample, whitening: Whitening, models: Models, degenerate: bool) -> Pool:
-        uniform = self.pair(p, q, self._choose_bandwidth((p, q)))
+    def _fit_paper(
+        self,
+        data: tuple[Array, Array],
+        samples: tuple[Sample, Sample],
+        coordinates: Coordinates,
+        degenerate: Models | None,
+    ) -> Fitted:
+        """Fit the paper's form; degenerate samples keep their Gaussian models, and get no weights."""
+        if self.subspace is True and degenerate is None:
+            directions = choose_directions(*samples, self.seed, self.pair, **self._resources)
+            if directions is not None:
+                samples, coordinates = project_samples(samples, directions), Projection(coordinates, directions)
+        models, losses = (degenerate, ({}, {})) if degenerate else self._fit_models(*samples)
+        uniform = self.pair(*samples, self._choose_bandwidth(samples))
         weight = UniformWeight() if degenerate else self._fit_weight(uniform, models, models)
-        ratio = GuidedRatio(replace(uniform, weight=weight), no_guide(p, q))
-        return Pool((Member(whitening, "whitened", ratio),))
+        ratio = GuidedRatio(replace(uniform, weight=weight), no_guide(*samples))
+        space = "subspace" if isinstance(coordinates, Projection) else "whitened"
+        return Fitted(data, samples, Pool((Member(coordinates, space, ratio),)), models, losses)
+
+    @property
+    def _resources(self) -> dict[str, Any]:
+        return {"memory_budget": self.memory_budget, "n_threads": self.n_threads}
 
     def _guided(
         self,
@@ -155,11 +174,11 @@ class Fitting:
         names = () if degenerate else guides.worth_trying(rows)
         bandwidth = None if self.bandwidth == "auto" else self._choose_bandwidth(samples)
         tried = (None, *names) if self._is_auto else (self.guide if names else None,)
-        spaces: list[tuple[Space, Callable[[Array], Floats]]] = [(Space("whitened", *samples, tried, False), whitening)]
+        spaces: list[tuple[Space, Coordinates]] = [(Space("whitened", *samples, tried, False), whitening)]
         if self._is_auto and names:
             spaces.append(_normal_scores(samples, data, weights, tried))
-        resources = {"memory_budget": self.memory_budget, "n_threads": self.n_threads}
-        return choose(spaces, bandwidth, self.seed, self.pair, **resources)
+        project = self.subspace is True or (self.subspace == "auto" and self._is_auto)
+        return choose(spaces, bandwidth, self.seed, self.pair, project and bool(names), **self._resources)
 
     def _with_weight(self, pool: Pool) -> tuple[Pool, Models]:
         """Fit the weight function to the bias that the guide leaves, where there are kernel sums to weigh."""
@@ -175,7 +194,7 @@ class Fitting:
         """Return the models of the two densities' derivatives, and the losses by which they were chosen."""
         if self.weighting == "uniform" and _is(self.derivatives, "auto"):
             return _fit_gaussians(p, q), ({}, {})  # nothing but diagnostics depends on them
-        found: dict[str, tuple[DensityModel, dict[str, float]]] = {}
+        found: dict[str, tuple[Derivatives, dict[str, float]]] = {}
 
         def work(side: str) -> None:
             found[side] = self._fit_model(p if side == "numerator" else q, side)
@@ -184,7 +203,7 @@ class Fitting:
         (one, its_losses), (other, other_losses) = (found[side] for side in _SIDES)
         return (one, other), (its_losses, other_losses)
 
-    def _fit_model(self, sample: Sample, side: str) -> tuple[DensityModel, dict[str, float]]:
+    def _fit_model(self, sample: Sample, side: str) -> tuple[Derivatives, dict[str, float]]:
         if not isinstance(self.derivatives, str):
             return self.derivatives.fit(sample.points, sample.weight), {}
         if self.derivatives == "auto":
@@ -193,7 +212,9 @@ class Fitting:
             return fit_gaussian(sample.points, sample.weight, side), {}
         if self.derivatives == "mixture":
             return fit_mixture(sample.points, sample.weight, side, self.seed), {}
-        return fit_kernel(sample.points, sample.weight, side, self.seed), {}
+        if self.derivatives == "kernel":
+            return fit_kernel(sample.points, sample.weight, side, self.seed), {}
+        return fit_network(sample.points, sample.weight, side, self.seed, self.device), {}
 
     def _choose_bandwidth(self, samples: tuple[Sample, Sample]) -> float:
         """Return the bandwidth that was asked for, by its number or its rule."""
@@ -206,8 +227,11 @@ class Fitting:
         if self.weighting == "uniform":
             return UniformWeight()
         if self.weighting == "closed-form":
-            return GeometricMeanWeight(*models)
+            return GeometricMeanWeight(*_with_log_densities(models))
         x, importance = self._objective(uniform)
+        terms = bias_terms(*tilted, x)
+        if self.weighting == "network":
+            return fit_weight_network(x, terms, importance, self.seed, self.device, self.n_threads)
         random = np.random.default_rng(self.seed)
         samples = uniform.numerator, uniform.denominator
         length_scale = self.length_scale
@@ -217,7 +241,7 @@ class Fitting:
         chosen = random.choice(len(pooled), min(len(pooled), self.max_basis), replace=False)
         return fit_expansion(
             x,
-            bias_terms(*tilted, x),
+            terms,
             importance,
             pooled[np.sort(chosen)],
             float(length_scale),
@@ -247,13 +271,23 @@ def _is(value: Any, name: str) -> bool:
     return isinstance(value, str) and value == name
 
 
-def _fit_gaussians(p: Sample, q: Sample) -> Models:
+def _with_log_densities(models: Models) -> tuple[DensityModel, DensityModel]:
+    """Return the models, which must know their log densities."""
+    if not all(hasattr(model, "log_density") for model in models):
+        raise ValueError(
+            "The closed-form weight needs derivatives with a log density: 'gaussian', 'mixture', 'kernel', or an "
+            "object whose models have the method log_density."
+        )
+    return cast("tuple[DensityModel, DensityModel]", models)
+
+
+def _fit_gaussians(p: Sample, q: Sample) -> tuple[GaussianDerivatives, GaussianDerivatives]:
     return fit_gaussian(p.points, p.weight, _SIDES[0]), fit_gaussian(q.points, q.weight, _SIDES[1])
 
 
 def _normal_scores(
     samples: tuple[Sample, Sample], data: tuple[Array, Array], weights: tuple[Floats, Floats], tried: tuple[Any, ...]
-) -> tuple[Space, Callable[[Array], Floats]]:
+) -> tuple[Space, Coordinates]:
     """Return the samples with every column mapped to normal scores, then whitened; rows stay in their order."""
     coordinates = fit_whitened_scores(*data, weights)
     mapped = [replace(s, points=coordinates(x)[s.rows]) for s, x in zip(samples, data, strict=True)]

@@ -45,13 +45,14 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         A coarse log ratio that enters the weights: a model of both densities, a classifier's log odds, or None, which
         is the paper's form. "auto" chooses guide, bandwidth and coordinates from the data; where the weighting, the
         derivatives or the target is named, it is None.
-    weighting : "variational", "closed-form" or "uniform"
-        The weight function: the kernel expansion that minimises the bias, (p₁p₂)^(−½) of the fitted densities, or none,
-        which is the plain kernel density estimate.
-    derivatives : "auto", "gaussian", "mixture", "kernel" or an object
-        The model of each density's score and Laplacian: one Gaussian per sample, a mixture of them, or a kernel
-        expansion around one. "auto" takes what fits rows held out best. An object is anything whose `fit(x, weight)`
-        returns something with the methods `score` and `laplacian_over_density`; it sees whitened points.
+    weighting : "variational", "network", "closed-form" or "uniform"
+        The weight function: the kernel expansion that minimises the bias, a network that does, (p₁p₂)^(−½) of the
+        fitted densities, or none, which is the plain kernel density estimate.
+    derivatives : "auto", "gaussian", "mixture", "kernel", "network" or an object
+        The model of each density's score and Laplacian: one Gaussian per sample, a mixture of them, a kernel expansion
+        around one, or a network trained by score matching. "auto" takes what fits rows held out best, the network
+        aside. An object is anything whose `fit(x, weight)` returns something with the methods `score` and
+        `laplacian_over_density`; it sees whitened points. Networks need `vwkde[torch]`.
     target : "pooled", "posterior", "ratio" or "kl"
         Where the bias matters: under the pooled density, or weighted by P₁²P₂², by (p₁/p₂)², or under the numerator.
     bandwidth : "auto", "scott", "silverman", "likelihood", "ise" or a positive number
@@ -63,12 +64,17 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         The penalty on the expansion's coefficients.
     max_basis : int
         The most basis points the expansion may have; they are drawn from the samples.
+    subspace : "auto", True or False
+        Whether to look for a few directions that carry the ratio, and to leave the others out where rows held out
+        confirm that it gains. "auto" does so where the guide is chosen from the data.
     random_state : int, RandomState or None
         Seeds every random choice. The same call on the same data gives the same answer.
     memory_budget : int
         Bytes that temporary blocks may take. It changes memory, not results.
     n_threads : int or None
         Threads to use; by default all that the machine and its environment allow.
+    device : str
+        Where networks are trained: "cpu", "cuda" or another device that torch knows.
 
     Attributes
     ----------
@@ -95,31 +101,35 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "guide": [StrOptions({"auto", *guides.NAMES}), None, HasMethods(["fit", "predict_proba"])],
-        "weighting": [StrOptions({"variational", "closed-form", "uniform"})],
-        "derivatives": [StrOptions({"auto", "gaussian", "mixture", "kernel"}), HasMethods(["fit"])],
+        "weighting": [StrOptions({"variational", "network", "closed-form", "uniform"})],
+        "derivatives": [StrOptions({"auto", "gaussian", "mixture", "kernel", "network"}), HasMethods(["fit"])],
         "target": [StrOptions({"pooled", "posterior", "ratio", "kl"})],
         "bandwidth": [StrOptions({"auto", *RULES}), Interval(Real, 1e-6, 1e6, closed="both")],
         "length_scale": [StrOptions({"auto"}), Interval(Real, 1e-6, 1e6, closed="both")],
         "ridge": [Interval(Real, 0, None, closed="neither")],
         "max_basis": [Interval(Integral, 1, None, closed="left")],
+        "subspace": [StrOptions({"auto"}), "boolean"],
         "random_state": ["random_state"],
         "memory_budget": [Interval(Integral, 1, None, closed="left")],
         "n_threads": [Interval(Integral, 1, None, closed="left"), None],
+        "device": [str],
     }
 
     def __init__(
         self,
         guide: Any = "auto",
-        weighting: Literal["variational", "closed-form", "uniform"] = "variational",
+        weighting: Literal["variational", "network", "closed-form", "uniform"] = "variational",
         derivatives: Any = "auto",
         target: Literal["pooled", "posterior", "ratio", "kl"] = "pooled",
         bandwidth: float | str = "auto",
         length_scale: float | str = "auto",
         ridge: float = 0.1,
         max_basis: int = 3_000,
+        subspace: bool | Literal["auto"] = "auto",
         random_state: Any = 0,
         memory_budget: int = DEFAULT_MEMORY_BUDGET,
         n_threads: int | None = None,
+        device: str = "cpu",
     ) -> None:
         self.guide = guide
         self.weighting = weighting
@@ -129,9 +139,11 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         self.length_scale = length_scale
         self.ridge = ridge
         self.max_basis = max_basis
+        self.subspace = subspace
         self.random_state = random_state
         self.memory_budget = memory_budget
         self.n_threads = n_threads
+        self.device = device
 
     def fit(
         self, numerator: Any, denominator: Any, *, numerator_weight: Any = None, denominator_weight: Any = None

@@ -27,9 +27,11 @@ from vwkde.guided import GuidedRatio
 from vwkde.guides import AFFINE, CrossFitted, cross_fit, no_guide
 from vwkde.pool import Member, Pool
 from vwkde.samples import Sample
+from vwkde.subspace import Projection, as_it_is, find_subspace, project_samples
 from vwkde.sums import log_kernel_sums
 
 Floats = NDArray[np.float64]
+Coordinates = Callable[[Array], Floats]
 
 MOST_ROWS = 3_000
 """Rows of each sample that the choice is made on: more would make it dearer, hardly better."""
@@ -41,6 +43,10 @@ _CLEARLY = 2.0
 _TEMPERATURE = 0.25
 """Share of the log likelihood that counts when candidates share: their losses are noisy and alike."""
 _SMALLEST_SHARE = 0.01
+_IN_SUBSPACE = (None, "gaussian", "mixture")
+"""Guides by which a subspace is judged."""
+_WITHOUT_SEARCH = (None, "gaussian", "shrunk-gaussian")
+"""Guides that no number of columns leads astray."""
 
 
 @dataclass(frozen=True)
@@ -182,16 +188,26 @@ def _paired_error(one: Candidate, other: Candidate) -> float:
 
 
 def choose(
-    spaces: list[tuple[Space, Callable[[Array], Floats]]],
+    spaces: list[tuple[Space, Coordinates]],
     bandwidth: float | None,
     seed: int,
     make_pair: Callable[[Sample, Sample, float], EstimatePair],
+    project: bool = False,
     **resources: Any,
 ) -> Pool:
-    """Return the pool of guided ratios that the data ask for; a bandwidth given is kept."""
+    """Return the pool of guided ratios that the data ask for; a bandwidth given is kept.
+
+    With `project`, the first space may give way to a few of its directions.
+    """
     bandwidths = None if bandwidth is None else np.array([bandwidth])
-    thinned = [space.at_most(MOST_ROWS, np.random.default_rng(seed)) for space, _ in spaces]
+    thinned = [_thinned(space, seed) for space, _ in spaces]
     found = [c for space in thinned for c in candidates(space, bandwidths, seed, **resources)]
+    directions = _directions(thinned[0], found, bandwidth, seed, make_pair, **resources) if project else None
+    if directions is not None:
+        projected = _project(spaces[0], directions)
+        spaces = [*spaces, projected]
+        within = candidates(_thinned(projected[0], seed), bandwidths, seed, **resources)
+        found = [c for c in found if c.axes_matter] + within
     members = []
     for c, pointwise, average in zip(found, shares(found, False), shares(found, True), strict=True):
         if pointwise or average:
@@ -199,6 +215,50 @@ def choose(
             ratio = _on_all_rows(c, space, bandwidth, seed, make_pair, resources["n_threads"])
             members.append(Member(coordinates, space.name, ratio, pointwise, average))
     return Pool(tuple(members))
+
+
+def _thinned(space: Space, seed: int) -> Space:
+    return space.at_most(MOST_ROWS, np.random.default_rng(seed))
+
+
+def _project(space: tuple[Space, Coordinates], directions: Floats) -> tuple[Space, Coordinates]:
+    """Return the projections on some directions; trees would depend on their choice within the subspace."""
+    whole, coordinates = space
+    samples = project_samples((whole.numerator, whole.denominator), directions)
+    smooth = tuple(guide for guide in whole.guides if guide != "boosting")
+    return Space("subspace", *samples, smooth, False), Projection(coordinates, directions)
+
+
+def choose_directions(
+    numerator: Sample,
+    denominator: Sample,
+    seed: int,
+    make_pair: Callable[[Sample, Sample, float], EstimatePair],
+    **resources: Any,
+) -> Floats | None:
+    """Return directions that serve the ratio better than a Gaussian guide and the kernel do in all of them, or None."""
+    space = _thinned(Space("whitened", numerator, denominator, _WITHOUT_SEARCH, False), seed)
+    return _directions(space, candidates(space, None, seed, **resources), None, seed, make_pair, **resources)
+
+
+def _directions(
+    space: Space,
+    found: list[Candidate],
+    bandwidth: float | None,
+    seed: int,
+    make_pair: Callable[[Sample, Sample, float], EstimatePair],
+    **resources: Any,
+) -> Floats | None:
+    """Return directions in which the ratio is clearly better than by the best candidate free of axes, or None."""
+
+    def fit(p: Sample, q: Sample) -> Callable[[Floats], Floats]:
+        alone = resources | {"n_threads": 1}
+        space = Space("subspace", p, q, _IN_SUBSPACE, False)
+        return choose([(space, as_it_is)], bandwidth, seed, make_pair, **alone).log_ratio
+
+    best = min((c for c in found if not c.axes_matter), key=lambda c: c.loss)
+    log_ratios = best.at_numerator, best.at_denominator
+    return find_subspace((space.numerator, space.denominator), log_ratios, fit, seed, resources["n_threads"])
 
 
 def _on_all_rows(

@@ -7,26 +7,7 @@ import numpy as np
 from vwkde import datasets
 
 THREE_MODES = datasets.three_modes().numerator
-
-
-@dataclass(frozen=True)
-class Banana:
-    """x₁ standard normal, x₂ = bend (x₁² − 1) + width · a standard normal: centred, with variance about one."""
-
-    bend: float = 0.6
-    width: float = 0.5
-
-    def sample(self, n, random):
-        first, second = random.normal(size=(2, n))
-        return np.stack([first, self.width * second + self.bend * (first**2 - 1)], axis=1)
-
-    @property
-    def derivatives(self):
-        return self
-
-    def score(self, x):
-        pull = -(x[:, 1] - self.bend * (x[:, 0] ** 2 - 1)) / self.width**2
-        return np.stack([-x[:, 0] - 2 * self.bend * x[:, 0] * pull, pull], axis=1)
+BANANA = datasets.Banana(0.6)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from known import THREE_MODES, Banana, StudentT, finite_differences, relative_error, score_error
+from known import BANANA, THREE_MODES, StudentT, finite_differences, relative_error, score_error
 
 from vwkde.datasets import GaussianMixtureDensity
 from vwkde.derivatives import kernel
@@ -21,7 +21,7 @@ def draw(density, n, seed=0):
 
 @pytest.fixture(scope="module")
 def banana():
-    x = draw(Banana(), 400)
+    x = draw(BANANA, 400)
     return x, fit_kernel(x, np.ones(400))
 
 
@@ -71,7 +71,7 @@ def test_the_solution_has_the_lowest_penalised_loss():
     assert penalised(best) < penalised(np.zeros(len(best))) - 0.01
 
 
-@pytest.mark.parametrize(("density", "part"), [(Banana(), 0.45), (StudentT(), 0.65), (THREE_MODES, 0.5)])
+@pytest.mark.parametrize(("density", "part"), [(BANANA, 0.45), (StudentT(), 0.65), (THREE_MODES, 0.5)])
 def test_scores_are_closer_to_the_exact_ones_than_the_gaussian(density, part):
     x = draw(density, 1_000)
     gaussian = score_error(fit_gaussian(x, np.ones(1_000)), density)
@@ -80,7 +80,7 @@ def test_scores_are_closer_to_the_exact_ones_than_the_gaussian(density, part):
 
 def test_the_error_shrinks_with_the_rows():
     errors = [
-        np.mean([score_error(fit_kernel(draw(Banana(), n, seed), np.ones(n)), Banana()) for seed in range(3)])
+        np.mean([score_error(fit_kernel(draw(BANANA, n, seed), np.ones(n)), BANANA) for seed in range(3)])
         for n in (250, 2_000)
     ]
     assert errors[1] < 0.7 * errors[0]

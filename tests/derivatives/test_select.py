@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from known import THREE_MODES, Banana, score_error
+from known import BANANA, THREE_MODES, score_error
 
 from vwkde.derivatives import select
 from vwkde.derivatives.gaussian import fit_gaussian
@@ -25,20 +25,20 @@ def test_a_gaussian_sample_keeps_the_gaussian():
     assert chosen(Normal(), 150).count("gaussian") >= 9
 
 
-@pytest.mark.parametrize(("density", "n"), [(THREE_MODES, 150), (Banana(), 250)])
+@pytest.mark.parametrize(("density", "n"), [(THREE_MODES, 150), (BANANA, 250)])
 def test_other_shapes_do_not(density, n):
     kinds = chosen(density, n)
     assert kinds.count("mixture") + kinds.count("kernel") >= 9
 
 
 def test_the_choice_is_refitted_to_all_rows_and_is_nearer_to_the_truth():
-    x, weight = Banana().sample(250, np.random.default_rng(0)), np.ones(250)
+    x, weight = BANANA.sample(250, np.random.default_rng(0)), np.ones(250)
     model, losses = select_derivatives(x, weight)
     fits = {"gaussian": fit_gaussian(x, weight), "mixture": fit_mixture(x, weight), "kernel": fit_kernel(x, weight)}
     np.testing.assert_array_equal(model.score(x), fits[model.kind].score(x))
     assert list(losses) == list(fits)
     assert losses[model.kind] < losses["gaussian"] - 1
-    assert score_error(model, Banana()) < 0.7 * score_error(fits["gaussian"], Banana())
+    assert score_error(model, BANANA) < 0.7 * score_error(fits["gaussian"], BANANA)
 
 
 def test_held_out_losses_are_those_of_new_rows():
@@ -67,7 +67,7 @@ def test_rows_that_hardly_weigh_hardly_count():
 
 
 def test_neither_chance_nor_the_order_of_rows_changes_the_choice():
-    x = Banana().sample(100, np.random.default_rng(0))
+    x = BANANA.sample(100, np.random.default_rng(0))
     samples = [make_sample(rows, np.ones(100)) for rows in (x, np.random.default_rng(5).permutation(x))]
     first, other = [select_derivatives(sample.points, sample.weight, random_state=3)[1] for sample in samples]
     assert first == pytest.approx(other, rel=1e-6)

@@ -1,0 +1,115 @@
+"""Draw the pictures of choosing.md: python docs/pictures.py [NAME …].
+
+Each shows a pair of densities, the log ratio that plain kernel estimates and one variant give at the numerator's rows,
+and the KL divergence over several samples.
+"""
+
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from vwkde import datasets
+from vwkde._canvas import BLACK, RED, TEAL
+from vwkde.divergences import make_ratio
+
+IMAGES = Path(__file__).parent / "images"
+SAMPLES = 8
+GOLD = "#edae49"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One variant on the data it is for; `columns` are those to show."""
+
+    name: str
+    title: str
+    pair: Any
+    label: str
+    parameters: dict[str, Any]
+    method: str | None = None
+    rows: int = 1_000
+    columns: tuple[int, int] = (0, 1)
+
+
+PICTURES = (
+    Picture("default", "Two bananas", datasets.bananas(), "default", {}),
+    Picture("guide", "Two triangles of modes", datasets.three_modes(), 'guide="mixture"', {"guide": "mixture"}),
+    Picture("vwkde-mb", "NH, 20 columns", datasets.heteroscedastic(20), "vwkde-mb", {}, "vwkde-mb"),
+    Picture("vwkde-mf", "Modes, 18 columns of noise", datasets.three_modes(20), "vwkde-mf", {}, "vwkde-mf"),
+    Picture(
+        "mixed",
+        "Two triangles of modes",
+        datasets.three_modes(),
+        "mixture, network",
+        {"derivatives": "mixture", "weighting": "network"},
+    ),
+    Picture("kernel", "Two bananas", datasets.bananas(), "kernel", {"derivatives": "kernel"}),
+    Picture("kde", "Two triangles of modes", datasets.three_modes(), "kde", {}, "kde", rows=10_000),
+)
+
+
+def draw(picture: Picture) -> None:
+    """Save one picture."""
+    figure = Figure(figsize=(12, 3.6), layout="constrained")
+    data, ratios, divergences = figure.subplots(1, 3)
+    P, Q = picture.pair.sample(picture.rows)
+    variant = make_ratio(picture.method, picture.parameters).fit(P, Q)
+    plain = make_ratio("kde", {}).fit(P, Q)
+    draw_data(data, P, Q, picture)
+    draw_log_ratios(ratios, picture.pair.log_ratio(P), [("kde", plain, RED), (picture.label, variant, TEAL)])
+    draw_divergences(divergences, picture)
+    figure.savefig(IMAGES / f"variant-{picture.name}.png", dpi=110)
+
+
+def draw_data(ax: Axes, P: Any, Q: Any, picture: Picture) -> None:
+    """Show some rows of both samples."""
+    for x, color, label in ((Q[:1_000], GOLD, "denominator"), (P[:1_000], TEAL, "numerator")):
+        ax.scatter(*x[:, picture.columns].T, s=4, alpha=0.5, color=color, label=label, linewidths=0)
+    ax.set(title=f"{picture.title}, {picture.rows:,} rows", xlabel="first column", ylabel="second column")
+    ax.legend(frameon=False, fontsize="small", markerscale=3)
+
+
+def draw_log_ratios(ax: Axes, truth: Any, found: list[tuple[str, Any, str]]) -> None:
+    """Show estimates of the log ratio against the truth; a name is drawn once."""
+    low, high = np.quantile(truth, [0.005, 0.995])
+    for label, ratio, color in dict((f[0], f) for f in found).values():
+        ax.scatter(truth, ratio.numerator_log_ratio_, s=4, alpha=0.4, color=color, label=label, linewidths=0)
+    ax.plot([low, high], [low, high], color=BLACK, lw=1)
+    margin = 0.4 * (high - low)
+    ax.set(title="Log ratio at the numerator's rows", xlabel="truth", ylabel="estimate")
+    ax.set(xlim=(low, high), ylim=(low - margin, high + margin))
+    ax.legend(frameon=False, fontsize="small", markerscale=3)
+
+
+def draw_divergences(ax: Axes, picture: Picture) -> None:
+    """Show KL over several samples, by plain kernel estimates, the paper's estimator, the variant and the default."""
+    rows = {
+        "kde": ("kde", {}, RED),
+        "vwkde-mb": ("vwkde-mb", {}, GOLD),
+        picture.label: (picture.method, picture.parameters, TEAL),
+        "default": (None, {}, BLACK),
+    }
+    for place, (label, (method, parameters, color)) in enumerate(rows.items()):
+        values = [
+            make_ratio(method, parameters).fit(*picture.pair.sample(picture.rows, random_state=seed)).divergence("kl")
+            for seed in range(SAMPLES)
+        ]
+        ax.plot([value.value for value in values], [place] * SAMPLES, "o", color=color, alpha=0.6)
+        print(f"{picture.name}: {label} {np.mean([value.value for value in values]):.3f}", flush=True)
+    ax.axvline(picture.pair.kl, color=BLACK, lw=1)
+    ax.set_yticks(range(len(rows)), list(rows))
+    ax.invert_yaxis()
+    ax.set(title=f"KL of {SAMPLES} samples", xlabel=f"nats (line: the truth, {picture.pair.kl:.3f})")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    for each in PICTURES:
+        if not sys.argv[1:] or each.name in sys.argv[1:]:
+            draw(each)

@@ -1,0 +1,100 @@
+"""Whether to leave directions out: only where rows that had no say in it confirm that the ratio gains.
+
+Directions found on all rows would flatter themselves on the same rows. So they are found, and the ratio in them fitted,
+without one third of the rows at a time, and what that third says is compared with the ratio in all directions.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_expit
+
+from vwkde import _blocks
+from vwkde._validation import Array
+from vwkde.directions import MOST_DIRECTIONS, find_directions
+from vwkde.samples import Sample
+
+Floats = NDArray[np.float64]
+LogRatio = Callable[[Floats], Floats]
+
+_FOLDS = 3
+_FEWEST_ROWS = 200
+_CLEARLY = 2.0
+"""Standard errors by which the log loss must fall."""
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Coordinates, and of those only the projections on some directions."""
+
+    coordinates: Callable[[Array], Floats]
+    directions: Floats
+
+    def __call__(self, x: Array) -> Floats:
+        """Return the projections, of shape (n, k)."""
+        return self.coordinates(x) @ self.directions
+
+
+def as_it_is(x: Array) -> Floats:
+    """Return points that are projections already."""
+    return np.asarray(x, dtype=np.float64)
+
+
+def project_samples(samples: tuple[Sample, Sample], directions: Floats) -> tuple[Sample, Sample]:
+    """Return the samples' projections on some directions."""
+    p, q = (replace(sample, points=sample.points @ directions) for sample in samples)
+    return p, q
+
+
+def find_subspace(
+    samples: tuple[Sample, Sample],
+    log_ratios: tuple[Floats, Floats],
+    fit: Callable[[Sample, Sample], LogRatio],
+    seed: int,
+    n_threads: int | None,
+) -> Floats | None:
+    """Return directions (d, k) that serve the ratio clearly better than all, or None.
+
+    `log_ratios` are those in all directions, at rows that did not enter them; `fit` fits a ratio to projections.
+    """
+    rows = min(sample.effective_rows for sample in samples)
+    if samples[0].points.shape[1] <= MOST_DIRECTIONS or rows < _FEWEST_ROWS:
+        return None
+    random = np.random.default_rng(seed)
+    folds = [_folds(sample, random) for sample in samples]
+    falls = [np.zeros(len(sample)) for sample in samples]
+
+    def work(fold: int) -> None:
+        taught = samples[0].subset(folds[0] != fold), samples[1].subset(folds[1] != fold)
+        directions = find_directions(*taught, seed)
+        if directions is None:
+            return
+        log_ratio = fit(*project_samples(taught, directions))
+        for fall, sample, its_fold, sign, before in zip(falls, samples, folds, (1, -1), log_ratios, strict=True):
+            judges = its_fold == fold
+            now = log_ratio(sample.points[judges] @ directions)
+            fall[judges] = log_expit(sign * now) - log_expit(sign * before[judges])
+
+    _blocks.run(work, list(range(_FOLDS)), "subspace", n_threads)
+    if not _is_clear_gain(falls, samples):
+        return None
+    return find_directions(*samples, seed)
+
+
+def _folds(sample: Sample, random: np.random.Generator) -> NDArray[np.intp]:
+    """Return the third of the data that each row belongs to; rows made of one row stay together."""
+    if sample.fold is not None:
+        return sample.fold % _FOLDS
+    return random.permutation(np.arange(len(sample)) % _FOLDS)
+
+
+def _is_clear_gain(falls: list[Floats], samples: tuple[Sample, Sample]) -> bool:
+    """Tell whether the log loss, both classes counting alike, fell by two standard errors."""
+    means = [np.average(fall, weights=sample.weight) for fall, sample in zip(falls, samples, strict=True)]
+    variances = [
+        np.cov(fall, aweights=sample.weight) / sample.effective_rows
+        for fall, sample in zip(falls, samples, strict=True)
+    ]
+    return bool(sum(means) > _CLEARLY * np.sqrt(sum(variances)))
