@@ -12,18 +12,28 @@ import yaml
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+CHOOSING = (ROOT / "docs" / "choosing.md").read_text()
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+def blocks(language, page=README):
+    return re.findall(rf"```{language}\n(.*?)```", page, flags=re.DOTALL)
 
 
 def test_python_snippets_run(capsys):
-    snippets = blocks("python")
-    assert len(snippets) == 1
-    for snippet in snippets:
-        exec(snippet, {})
+    (snippet,) = blocks("python")
+    exec(snippet, {})
     assert capsys.readouterr().out.startswith("kl = ")
+
+
+def test_the_calls_of_the_guide_to_variants_run():
+    pytest.importorskip("torch")
+    (snippet,) = blocks("python", CHOOSING)
+    calls = [line for line in snippet.splitlines() if line.startswith("vwkde.")]
+    assert len(calls) == 8
+    setup = {}
+    exec(snippet.split(calls[0])[0], setup)
+    for call in calls:
+        assert 0 < eval(call, setup).value < 4, call
 
 
 def test_shell_commands_run(tmp_path):
@@ -45,9 +55,17 @@ def test_make_targets_exist():
     assert all(re.search(rf"^{target}:", makefile, flags=re.MULTILINE) for target in [*targets, "lint", "bench"])
 
 
-@pytest.mark.parametrize("target", [t for t in re.findall(r"\]\(([^)]+)\)", README) if "://" not in t])
+@pytest.mark.parametrize(
+    "target",
+    [
+        folder / target
+        for folder, page in ((ROOT, README), (ROOT / "docs", CHOOSING))
+        for target in re.findall(r"\]\(([^)]+)\)", page)
+        if "://" not in target
+    ],
+)
 def test_links_lead_somewhere(target):
-    assert (ROOT / target).exists()
+    assert target.exists()
 
 
 def test_citation_names_the_paper():

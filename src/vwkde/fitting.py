@@ -291,5 +291,5 @@ def _normal_scores(
     """Return the samples with every column mapped to normal scores, then whitened; rows stay in their order."""
     coordinates = fit_whitened_scores(*data, weights)
     mapped = [replace(s, points=coordinates(x)[s.rows]) for s, x in zip(samples, data, strict=True)]
-    smooth = tuple(name for name in tried if name != "boosting")  # boosting does not see the map
+    smooth = tuple(name for name in tried if name not in ("additive", "boosting"))  # these hardly see the map
     return Space("normal scores", mapped[0], mapped[1], smooth, True), coordinates

@@ -13,15 +13,17 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
 from sklearn.utils.validation import has_fit_parameter
 
 from vwkde import _blocks
@@ -41,6 +43,7 @@ _MOST_FEATURES = 2_000
 """With more quadratic features than this the logistic guide is linear."""
 _WORTH_THREADS = 30_000
 """Numbers in the samples from which fitting on several threads gains more than the interpreter's lock costs."""
+_KNOTS = 8
 _RIDGES = (0.001, 0.01, 0.1, 1.0)
 """Strengths of the prior of the logistic guide, as scikit-learn's C."""
 
@@ -211,6 +214,30 @@ def quadratic_features(x: Floats) -> Floats:
     return np.concatenate([x, x[:, i] * x[:, j] * np.where(i == j, 0.5, np.sqrt(0.5))], axis=1)
 
 
+class AdditiveSplines(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Cubic splines of single columns, with knots at quantiles; columns of few values stay as they are."""
+
+    def fit(self, x: Floats, y: Any = None) -> Self:
+        """Place the knots."""
+        del y
+        levels = np.linspace(0, 1, _KNOTS)
+        knots = [np.unique(np.quantile(column, levels)) for column in x.T]
+        self.splines_ = [
+            SplineTransformer(knots=k[:, None], extrapolation="linear", include_bias=False).fit(column[:, None])
+            if len(k) > 2
+            else None
+            for k, column in zip(knots, x.T, strict=True)
+        ]
+        return self
+
+    def transform(self, x: Floats) -> Floats:
+        """Return the splines' values, side by side."""
+        columns = [column[:, None] for column in x.T]
+        parts = [s.transform(column) if s else column for s, column in zip(self.splines_, columns, strict=True)]
+        return np.concatenate(parts, axis=1)
+
+
+_ADDITIVE = make_pipeline(AdditiveSplines(), LogisticRegression(max_iter=1_000))
 _BOOSTING = HistGradientBoostingClassifier(
     max_iter=60, max_leaf_nodes=8, max_bins=63, l2_regularization=1.0, early_stopping=False, random_state=0
 )
@@ -218,15 +245,16 @@ _GUIDES: dict[str, tuple[Fit, ...]] = {
     "gaussian": (partial(fit_densities, unbiased_gaussian),),
     "shrunk-gaussian": (partial(fit_densities, shrunk_gaussian),),
     "logistic": tuple(partial(fit_logistic, ridge) for ridge in _RIDGES),
+    "additive": (partial(fit_classifier, _ADDITIVE),),
     "boosting": (partial(fit_classifier, _BOOSTING),),
 }
 """Guides by name, beside the mixture, which looks at all rows first. Of several forms the one with the smallest
 cross-fitted log loss counts."""
 
-NAMES = ("gaussian", "shrunk-gaussian", "logistic", "mixture", "boosting")
+NAMES = ("gaussian", "shrunk-gaussian", "logistic", "mixture", "additive", "boosting")
 AFFINE = ("none", "gaussian", "shrunk-gaussian", "logistic", "mixture")
 """Guides that do not depend on the choice of axes."""
-_FEWEST_ROWS = {"gaussian": 20, "shrunk-gaussian": 20, "logistic": 20, "mixture": 100, "boosting": 100}
+_FEWEST_ROWS = {"gaussian": 20, "shrunk-gaussian": 20, "logistic": 20, "mixture": 100, "additive": 100, "boosting": 100}
 """Rows of the smaller sample from which a guide is worth trying."""
 
 

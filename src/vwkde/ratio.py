@@ -41,7 +41,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    guide : "auto", None, "gaussian", "shrunk-gaussian", "logistic", "mixture", "boosting" or a classifier
+    guide : "auto", None, "gaussian", "shrunk-gaussian", "logistic", "mixture", "additive", "boosting" or a classifier
         A coarse log ratio that enters the weights: a model of both densities, a classifier's log odds, or None, which
         is the paper's form. "auto" chooses guide, bandwidth and coordinates from the data; where the weighting, the
         derivatives or the target is named, it is None.

@@ -222,11 +222,11 @@ def _thinned(space: Space, seed: int) -> Space:
 
 
 def _project(space: tuple[Space, Coordinates], directions: Floats) -> tuple[Space, Coordinates]:
-    """Return the projections on some directions; trees would depend on their choice within the subspace."""
+    """Return the projections on some directions, whose choice within the subspace must not matter."""
     whole, coordinates = space
     samples = project_samples((whole.numerator, whole.denominator), directions)
-    smooth = tuple(guide for guide in whole.guides if guide != "boosting")
-    return Space("subspace", *samples, smooth, False), Projection(coordinates, directions)
+    free = tuple(guide for guide in whole.guides if guide is None or guide in AFFINE)
+    return Space("subspace", *samples, free, False), Projection(coordinates, directions)
 
 
 def choose_directions(
