@@ -78,7 +78,7 @@ def draw_data(ax: Axes, P: Any, Q: Any, picture: Picture) -> None:
 def draw_log_ratios(ax: Axes, truth: Any, found: list[tuple[str, Any, str]]) -> None:
     """Show estimates of the log ratio against the truth; a name is drawn once."""
     low, high = np.quantile(truth, [0.005, 0.995])
-    for label, ratio, color in dict((f[0], f) for f in found).values():
+    for label, ratio, color in {f[0]: f for f in found}.values():
         ax.scatter(truth, ratio.numerator_log_ratio_, s=4, alpha=0.4, color=color, label=label, linewidths=0)
     ax.plot([low, high], [low, high], color=BLACK, lw=1)
     margin = 0.4 * (high - low)

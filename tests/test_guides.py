@@ -13,6 +13,7 @@ from vwkde.functionals import log_loss
 from vwkde.guides import (
     FOLDS,
     NAMES,
+    AdditiveSplines,
     cross_fit,
     fit_classifier,
     fit_densities,
@@ -145,3 +146,24 @@ def test_directions_that_do_not_vary_give_finite_values():
     flat[:, 0] = 0.0
     guide = fit_densities(unbiased_gaussian, sample(flat), Q)
     assert np.isfinite(guide(X)).all()
+
+
+def test_the_additive_guide_suits_columns_of_another_shape():
+    random = np.random.default_rng(0)
+    p, q = sample(random.laplace(size=(600, 3))), sample(random.laplace(0.5, size=(600, 3)))
+    losses = {}
+    for name in ("gaussian", "logistic", "mixture", "additive"):
+        guide = cross_fit(name, p, q, 0, 1)
+        losses[name] = log_loss(guide.at_numerator, guide.at_denominator, p.weight, q.weight)
+    assert min(losses, key=losses.get) == "additive"
+    assert losses["additive"] < min(loss for name, loss in losses.items() if name != "additive") - 0.005
+
+
+def test_splines_leave_columns_of_few_values_as_they_are():
+    random = np.random.default_rng(0)
+    x = np.column_stack([random.normal(size=100), random.integers(0, 2, 100), np.ones(100)])
+    splines = AdditiveSplines().fit(x)
+    features = splines.transform(x)
+    assert features.shape[1] > 8
+    np.testing.assert_array_equal(features[:, -2:], x[:, 1:])
+    assert np.isfinite(splines.transform(1e6 * x)).all()

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 from typing import TypeVar
 
@@ -44,11 +45,14 @@ def split(n: int, size: int) -> list[slice]:
 def run(work: Callable[[T], None], blocks: list[T], stage: str | None, n_threads: int | None = None) -> None:
     """Call `work` on every block, on several threads, with BLAS held to one thread each.
 
-    Progress is told under the stage's name, if it has one.
+    Progress is told under the stage's name, if it has one; what the work itself tells is heard from every thread.
     """
     threads = min(thread_count(n_threads), len(blocks))
     with _single_threaded_blas():
-        results = map(work, blocks) if threads <= 1 else _pool(threads).map(work, blocks)
+        results: Iterator[None] = map(work, blocks)
+        if threads > 1:
+            contexts = [copy_context() for _ in blocks]
+            results = _pool(threads).map(lambda context, block: context.run(work, block), contexts, blocks)
         for _ in track(results, stage, len(blocks)) if stage else results:
             pass
 

@@ -7,7 +7,7 @@ With f(x) = W₃ φ(W₂ φ(W₁x + b₁) + b₂) and the slopes d₁, d₂ of �
 Either costs as much as f itself. No Jacobian is formed, and none is estimated by random projections.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde import _blocks
+from vwkde._progress import track
 from vwkde.derivatives.held_out import is_gain, make_folds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from torch import Tensor
 
 Floats = NDArray[np.float64]
@@ -160,8 +159,8 @@ def fit_networks(
     terms: Callable[..., "Tensor"],
     seed: int,
     device: str,
+    stage: str,
     noise: float = 0.0,
-    stage: str | None = None,
     n_threads: int | None = None,
 ) -> tuple[Network, ...]:
     """Return trained networks, in double precision, or none where rows held out do not clearly gain by them.
@@ -180,9 +179,10 @@ def fit_networks(
         with _single_threaded_torch():
             generator = torch.Generator().manual_seed(seed + member)
             network = make_network(x.shape[1], outputs, generator, device)
-            found[member] = _train(network, objective, folds[member], weight, generator)
+            steps = track(range(1, _STEPS + 1), f"{stage} {member + 1}", _STEPS)
+            found[member] = _train(network, objective, folds[member], weight, generator, steps)
 
-    _blocks.run(work, list(range(len(folds))), stage, n_threads)
+    _blocks.run(work, list(range(len(folds))), None, n_threads)
     members = [found[member] for member in range(len(folds))]
     if not members or not is_gain(*(np.concatenate(part) for part in zip(*map(_evidence, members), strict=True))):
         return ()
@@ -193,7 +193,14 @@ def _evidence(trained: Trained) -> tuple[Floats, Floats, Floats]:
     return trained.before, trained.after, trained.weight
 
 
-def _train(network: Network, objective: Objective, fold: NDArray[np.bool_], weight: Floats, generator: Any) -> Trained:
+def _train(
+    network: Network,
+    objective: Objective,
+    fold: NDArray[np.bool_],
+    weight: Floats,
+    generator: Any,
+    steps: Iterable[int],
+) -> Trained:
     """Descend until the fold, which is held out, sees no progress; the network that served it best is kept."""
     import torch
 
@@ -205,7 +212,7 @@ def _train(network: Network, objective: Objective, fold: NDArray[np.bool_], weig
     optimiser = torch.optim.AdamW(network.parameters(), lr=_RATE, weight_decay=_DECAY)
     before = after = objective.judge(network, judges)
     kept, since = network.double(), 0
-    for step in range(1, _STEPS + 1):
+    for step in steps:
         batch = rows
         if len(rows) > _BATCH:
             batch = rows[torch.randint(len(rows), (_BATCH,), generator=generator).to(device)]
@@ -225,7 +232,7 @@ def _train(network: Network, objective: Objective, fold: NDArray[np.bool_], weig
 
 
 @contextmanager
-def _single_threaded_torch() -> "Iterator[None]":
+def _single_threaded_torch() -> Iterator[None]:
     """Hold torch to one thread: the matrices are small, and sums must not depend on how many threads share them."""
     import torch
 

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from vwkde import BiasWarning, DensityRatio, kl_divergence
+from vwkde._progress import listening
 from vwkde.datasets import heteroscedastic, one_dimensional, three_modes
 from vwkde.weights.residual import bias_terms, residual_bias
 
@@ -96,3 +97,20 @@ def test_the_closed_form_has_no_use_for_a_network():
     P, Q = three_modes().sample(100)
     with pytest.raises(ValueError, match="closed-form weight needs derivatives with a log density"):
         DensityRatio(weighting="closed-form", derivatives="network").fit(P, Q)
+
+
+def test_training_tells_its_progress_from_every_thread():
+    told = {}
+    with listening(lambda stage, done, total: told.setdefault(stage, []).append((done, total))):
+        kl_divergence(*three_modes().sample(150), method="vwkde-mf", n_threads=2)
+    stages = {
+        "numerator scores 1",
+        "numerator scores 2",
+        "denominator scores 1",
+        "weight network 1",
+        "weight network 2",
+    }
+    assert stages < set(told)
+    steps = told["weight network 1"]
+    assert steps[0] == (1, 600)
+    assert len(steps) > 20

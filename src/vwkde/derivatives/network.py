@@ -74,5 +74,6 @@ def fit_network(
 
     noise = _NOISE * effective_rows(weight) ** (-1 / 5)
     # on one thread: the scores of the two samples are fitted side by side
-    networks = fit_networks(x, weight, (), x.shape[1], terms, random_state, device, noise, n_threads=1)
+    stage = f"{name} scores" if name else "scores"
+    networks = fit_networks(x, weight, (), x.shape[1], terms, random_state, device, stage, noise, n_threads=1)
     return NetworkDerivatives(base, networks)

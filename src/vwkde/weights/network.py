@@ -59,8 +59,7 @@ def fit_weight_network(
         return (slope + unweighted) ** 2 + _SPREAD_COST * (log_weight - log_weight.mean()) ** 2
 
     terms_of_b = terms.direction, terms.unweighted
-    return NetworkWeight(
-        fit_networks(
-            x, importance, terms_of_b, 1, loss, random_state, device, stage="weight network", n_threads=n_threads
-        )
+    networks = fit_networks(
+        x, importance, terms_of_b, 1, loss, random_state, device, "weight network", n_threads=n_threads
     )
+    return NetworkWeight(networks)
