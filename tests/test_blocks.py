@@ -67,3 +67,25 @@ def test_a_listener_hears_of_every_block():
     assert heard == [("test", 1, 3), ("test", 2, 3), ("test", 3, 3)]
     _blocks.run(lambda _: None, _blocks.split(6, 2), "test", 2)
     assert len(heard) == 3
+
+
+def test_blocks_within_blocks_do_not_wait_for_each_other():
+    seen = []
+
+    def outer(i):
+        _blocks.run(lambda j: seen.append((i, j)), [0, 1, 2], None, 2)
+
+    run = Thread(target=_blocks.run, args=(outer, [0, 1, 2], None, 2), daemon=True)
+    run.start()
+    run.join(10)
+    assert not run.is_alive()
+    assert sorted(seen) == [(i, j) for i in range(3) for j in range(3)]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_what_blocks_tell_is_heard(n_threads):
+    told = []
+    with _progress.listening(lambda stage, done, total: told.append((stage, done, total))):
+        _blocks.run(lambda i: list(_progress.track(range(2), f"inner {i}", 2)), [0, 1], "outer", n_threads)
+    inner = [(f"inner {i}", done, 2) for i in (0, 1) for done in (1, 2)]
+    assert sorted(told) == sorted([*inner, ("outer", 1, 2), ("outer", 2, 2)])

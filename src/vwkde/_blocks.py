@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import copy_context
+from contextvars import Context, ContextVar, copy_context
 from functools import cache
 from typing import TypeVar
 
@@ -19,6 +19,9 @@ from vwkde._progress import track
 from vwkde._shared import Shared
 
 T = TypeVar("T")
+
+_is_block: ContextVar[bool] = ContextVar("vwkde_is_block", default=False)
+"""Whether this is a block of work, on a thread that others wait for."""
 
 DEFAULT_MEMORY_BUDGET = 2**28
 """Bytes that temporary blocks may take, all threads together, unless told otherwise."""
@@ -45,14 +48,19 @@ def split(n: int, size: int) -> list[slice]:
 def run(work: Callable[[T], None], blocks: list[T], stage: str | None, n_threads: int | None = None) -> None:
     """Call `work` on every block, on several threads, with BLAS held to one thread each.
 
-    Progress is told under the stage's name, if it has one; what the work itself tells is heard from every thread.
+    Progress is told under the stage's name, if it has one; what the work itself tells is heard from every thread. Work
+    that runs blocks in turn does so on its own thread: waiting for others, it would keep them from ever being free.
     """
-    threads = min(thread_count(n_threads), len(blocks))
+    threads = 1 if _is_block.get() else min(thread_count(n_threads), len(blocks))
     with _single_threaded_blas():
         results: Iterator[None] = map(work, blocks)
         if threads > 1:
-            contexts = [copy_context() for _ in blocks]
-            results = _pool(threads).map(lambda context, block: context.run(work, block), contexts, blocks)
+
+            def as_block(context: Context, block: T) -> None:
+                context.run(_is_block.set, True)
+                context.run(work, block)
+
+            results = _pool(threads).map(as_block, [copy_context() for _ in blocks], blocks)
         for _ in track(results, stage, len(blocks)) if stage else results:
             pass
 

@@ -31,7 +31,7 @@ _STEPS, _TRIAL_STEPS = 40, 10
 _FREQUENCY, _HARMONICS = 0.5, 4
 """The frequencies t, in whitened units: 0.5, 1, 1.5 and 2."""
 MOST_DIRECTIONS = 3
-_DEALS, _DEAL_STARTS = 4, 40
+_DEALS, _DEAL_STARTS = 3, 40
 """Searches by chance, and their starts: where there is nothing to find, all maxima are alike."""
 _CLEARLY = 1.35
 """How many times what chance finds in the mean a direction must show."""

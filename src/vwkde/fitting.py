@@ -38,6 +38,8 @@ Models = tuple[Derivatives, Derivatives]
 Losses = tuple[dict[str, float], dict[str, float]]
 
 _SIDES = ("numerator", "denominator")
+_MOST_COLUMNS_FOR_MODES = 10
+"""Columns up to which modes are sought in normal scores as well: a dear search, which hardly ever pays there."""
 _MEDIAN_ROWS = 1_000
 """Points of each sample whose pairwise distances give the length scale: the median is known to a percent."""
 
@@ -291,5 +293,7 @@ def _normal_scores(
     """Return the samples with every column mapped to normal scores, then whitened; rows stay in their order."""
     coordinates = fit_whitened_scores(*data, weights)
     mapped = [replace(s, points=coordinates(x)[s.rows]) for s, x in zip(samples, data, strict=True)]
-    smooth = tuple(name for name in tried if name not in ("additive", "boosting"))  # these hardly see the map
-    return Space("normal scores", mapped[0], mapped[1], smooth, True), coordinates
+    skipped = {"additive", "boosting"}  # these hardly see the map
+    if mapped[0].points.shape[1] > _MOST_COLUMNS_FOR_MODES:
+        skipped.add("mixture")
+    return Space("normal scores", *mapped, tuple(name for name in tried if name not in skipped), True), coordinates

@@ -43,7 +43,7 @@ _CLEARLY = 2.0
 _TEMPERATURE = 0.25
 """Share of the log likelihood that counts when candidates share: their losses are noisy and alike."""
 _SMALLEST_SHARE = 0.01
-_IN_SUBSPACE = (None, "gaussian", "mixture")
+_IN_SUBSPACE = (None, "mixture")
 """Guides by which a subspace is judged."""
 _WITHOUT_SEARCH = (None, "gaussian", "shrunk-gaussian")
 """Guides that no number of columns leads astray."""
@@ -252,9 +252,8 @@ def _directions(
     """Return directions in which the ratio is clearly better than by the best candidate free of axes, or None."""
 
     def fit(p: Sample, q: Sample) -> Callable[[Floats], Floats]:
-        alone = resources | {"n_threads": 1}
         space = Space("subspace", p, q, _IN_SUBSPACE, False)
-        return choose([(space, as_it_is)], bandwidth, seed, make_pair, **alone).log_ratio
+        return choose([(space, as_it_is)], bandwidth, seed, make_pair, **resources).log_ratio
 
     best = min((c for c in found if not c.axes_matter), key=lambda c: c.loss)
     log_ratios = best.at_numerator, best.at_denominator

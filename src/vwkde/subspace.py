@@ -1,7 +1,8 @@
 """Whether to leave directions out: only where rows that had no say in it confirm that the ratio gains.
 
 Directions found on all rows would flatter themselves on the same rows. So they are found, and the ratio in them fitted,
-without one third of the rows at a time, and what that third says is compared with the ratio in all directions.
+without one third of the rows at a time, and what that third says is compared with the ratio in all directions. What
+most of the three fits agree on is kept.
 """
 
 from collections.abc import Callable
@@ -65,12 +66,14 @@ def find_subspace(
     random = np.random.default_rng(seed)
     folds = [_folds(sample, random) for sample in samples]
     falls = [np.zeros(len(sample)) for sample in samples]
+    found: dict[int, Floats] = {}
 
     def work(fold: int) -> None:
         taught = samples[0].subset(folds[0] != fold), samples[1].subset(folds[1] != fold)
         directions = find_directions(*taught, seed)
         if directions is None:
             return
+        found[fold] = directions
         log_ratio = fit(*project_samples(taught, directions))
         for fall, sample, its_fold, sign, before in zip(falls, samples, folds, (1, -1), log_ratios, strict=True):
             judges = its_fold == fold
@@ -80,7 +83,8 @@ def find_subspace(
     _blocks.run(work, list(range(_FOLDS)), "subspace", n_threads)
     if not _is_clear_gain(falls, samples):
         return None
-    return find_directions(*samples, seed)
+    agreed = _agreed([found[fold] for fold in sorted(found)])
+    return agreed if agreed.size else None
 
 
 def _folds(sample: Sample, random: np.random.Generator) -> NDArray[np.intp]:
@@ -88,6 +92,12 @@ def _folds(sample: Sample, random: np.random.Generator) -> NDArray[np.intp]:
     if sample.fold is not None:
         return sample.fold % _FOLDS
     return random.permutation(np.arange(len(sample)) % _FOLDS)
+
+
+def _agreed(found: list[Floats]) -> Floats:
+    """Return the directions on which most thirds agree: those that their projections keep by more than half."""
+    kept, vectors = np.linalg.eigh(np.sum([directions @ directions.T for directions in found], axis=0) / _FOLDS)
+    return np.asarray(vectors[:, kept > 0.5][:, ::-1])
 
 
 def _is_clear_gain(falls: list[Floats], samples: tuple[Sample, Sample]) -> bool:
