@@ -296,4 +296,5 @@ def _normal_scores(
     skipped = {"additive", "boosting"}  # these hardly see the map
     if mapped[0].points.shape[1] > _MOST_COLUMNS_FOR_MODES:
         skipped.add("mixture")
-    return Space("normal scores", *mapped, tuple(name for name in tried if name not in skipped), True), coordinates
+    smooth = tuple(name for name in tried if name not in skipped)
+    return Space("normal scores", mapped[0], mapped[1], smooth, True), coordinates
