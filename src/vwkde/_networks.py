@@ -39,12 +39,17 @@ _BATCH = 2_048
 _MOST_HELD_OUT = 5_000
 
 
-def require_torch() -> None:
-    """Raise with the command that installs it, unless torch is there."""
+def require_torch(device: str) -> None:
+    """Raise with what to do about it, unless torch and the device are there."""
     try:
-        import torch  # noqa: F401
+        import torch
     except ImportError:
         raise ImportError("Networks need torch; install it with: pip install 'vwkde[torch]'") from None
+    try:
+        torch.zeros(1, device=device)
+    except (AssertionError, RuntimeError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise ValueError(f"The device {device!r} cannot be used: {reason}. Take device='cpu'.") from None
 
 
 @dataclass
@@ -167,7 +172,7 @@ def fit_networks(
 
     The terms of the loss, one per row, are computed of a network, of rows of x, and of the same rows of the others.
     """
-    require_torch()
+    require_torch(device)
     import torch
 
     folds = make_folds(x, weight, _FOLDS, np.random.default_rng(seed))[:_MEMBERS]

@@ -135,6 +135,12 @@ def test_without_torch_the_command_that_installs_it_is_told():
     assert out == "Networks need torch; install it with: pip install 'vwkde[torch]'\n"
 
 
+@pytest.mark.parametrize("device", ["abacus", "cuda:99"])
+def test_a_device_that_is_not_there_is_told(device):
+    with pytest.raises(ValueError, match=f"The device '{device}' cannot be used: .*device='cpu'"):
+        fit_network(np.random.default_rng(0).normal(size=(50, 2)), np.ones(50), device=device)
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 def test_a_gpu_gives_the_same_within_rounding():
     x = THREE_MODES.sample(600, np.random.default_rng(0))

@@ -59,7 +59,7 @@ def fit_network(
     x: Floats, weight: Floats, name: str | None = None, random_state: int = 0, device: str = "cpu"
 ) -> NetworkDerivatives:
     """Fit networks to the score of a whitened sample; its name, if any, is for the warning when it has no density."""
-    require_torch()
+    require_torch(device)
     import torch
 
     base = fit_gaussian(x, weight, name)
