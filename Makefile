@@ -31,6 +31,7 @@ bench: .venv/bench.stamp
 	$(BIN)/python benchmarks/two_sample.py
 	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/families.py
+	$(BIN)/python benchmarks/model_free.py
 
 clean:
 	rm -rf .venv demo dist
