@@ -25,7 +25,7 @@ GOLD = "#edae49"
 
 @dataclass(frozen=True)
 class Picture:
-    """One variant on the data it is for; `columns` are those to show."""
+    """One variant on the data it is for."""
 
     name: str
     title: str
@@ -34,7 +34,6 @@ class Picture:
     parameters: dict[str, Any]
     method: str | None = None
     rows: int = 1_000
-    columns: tuple[int, int] = (0, 1)
 
 
 PICTURES = (
@@ -70,7 +69,7 @@ def draw(picture: Picture) -> None:
 def draw_data(ax: Axes, P: Any, Q: Any, picture: Picture) -> None:
     """Show some rows of both samples."""
     for x, color, label in ((Q[:1_000], GOLD, "denominator"), (P[:1_000], TEAL, "numerator")):
-        ax.scatter(*x[:, picture.columns].T, s=4, alpha=0.5, color=color, label=label, linewidths=0)
+        ax.scatter(*x[:, :2].T, s=4, alpha=0.5, color=color, label=label, linewidths=0)
     ax.set(title=f"{picture.title}, {picture.rows:,} rows", xlabel="first column", ylabel="second column")
     ax.legend(frameon=False, fontsize="small", markerscale=3)
 

@@ -32,3 +32,12 @@ def test_moments_are_those_of_the_weighted_rows():
     mean, covariance = make_sample(x, np.ones(9)).moments()
     np.testing.assert_allclose(mean, x.mean(axis=0))
     np.testing.assert_allclose(covariance, np.cov(x.T))
+
+
+def test_the_variance_of_a_mean_is_that_of_equal_rows_or_of_copies():
+    values = np.random.default_rng(0).normal(size=200)
+    even = make_sample(values[:, None], np.ones(200))
+    assert even.variance_of_mean(values) == pytest.approx(values.var(ddof=1) / 200)
+    half = make_sample(values[:, None], np.repeat([2.0, 0.0], 100))
+    expected = values[half.weight > 0].var() / 100
+    assert half.variance_of_mean(values) == pytest.approx(expected, rel=0.03)

@@ -62,7 +62,7 @@ class _Difference:
         return directions[:, np.argmax(value)].astype(np.float64), float(value.max())
 
     def _value_and_slope(self, directions: Singles) -> tuple[Singles, Singles]:
-        """Return D and its gradient; waves of higher frequencies follow from the first by doubling the angle's step."""
+        """Return D and its gradient; the waves of higher frequencies follow from the first by recurrence."""
         angle = np.float32(_FREQUENCY) * (self.points @ directions)
         cosine, sine = np.cos(angle), np.sin(angle)
         twice = 2 * cosine

@@ -40,6 +40,10 @@ class Sample:
         """Return how many independent, equally weighted rows the sample amounts to."""
         return effective_rows(self.weight) / self.copies
 
+    def variance_of_mean(self, values: Floats) -> float:
+        """Return the variance of the weighted mean of one value per point."""
+        return float(np.cov(values, aweights=self.weight) / self.effective_rows)
+
     def moments(self) -> tuple[Floats, Floats]:
         """Return mean and covariance, the latter unbiased."""
         mean = np.average(self.points, axis=0, weights=self.weight)

@@ -179,12 +179,8 @@ def _paired_error(one: Candidate, other: Candidate) -> float:
     """Return the standard error of the difference of two losses."""
     p = log_expit(one.at_numerator) - log_expit(other.at_numerator)
     q = log_expit(-one.at_denominator) - log_expit(-other.at_denominator)
-    space = one.space
-    variances = [
-        np.cov(terms, aweights=sample.weight) / sample.effective_rows
-        for terms, sample in ((p, space.numerator), (q, space.denominator))
-    ]
-    return float(0.5 * np.sqrt(sum(variances)))
+    variance = one.space.numerator.variance_of_mean(p) + one.space.denominator.variance_of_mean(q)
+    return float(0.5 * np.sqrt(variance))
 
 
 def choose(

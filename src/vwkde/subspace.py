@@ -103,8 +103,5 @@ def _agreed(found: list[Floats]) -> Floats:
 def _is_clear_gain(falls: list[Floats], samples: tuple[Sample, Sample]) -> bool:
     """Tell whether the log loss, both classes counting alike, fell by two standard errors."""
     means = [np.average(fall, weights=sample.weight) for fall, sample in zip(falls, samples, strict=True)]
-    variances = [
-        np.cov(fall, aweights=sample.weight) / sample.effective_rows
-        for fall, sample in zip(falls, samples, strict=True)
-    ]
+    variances = [sample.variance_of_mean(fall) for fall, sample in zip(falls, samples, strict=True)]
     return bool(sum(means) > _CLEARLY * np.sqrt(sum(variances)))
