@@ -40,6 +40,8 @@ Losses = tuple[dict[str, float], dict[str, float]]
 _SIDES = ("numerator", "denominator")
 _MOST_COLUMNS_FOR_MODES = 10
 """Columns up to which modes are sought in normal scores as well: a dear search, which hardly ever pays there."""
+_FEW_BASIS = 500
+"""Basis points of a weight that is one candidate among many."""
 _MEDIAN_ROWS = 1_000
 """Points of each sample whose pairwise distances give the length scale: the median is known to a percent."""
 
@@ -176,7 +178,8 @@ class Fitting:
         names = () if degenerate else guides.worth_trying(rows)
         bandwidth = None if self.bandwidth == "auto" else self._choose_bandwidth(samples)
         tried = (None, *names) if self._is_auto else (self.guide if names else None,)
-        spaces: list[tuple[Space, Coordinates]] = [(Space("whitened", *samples, tried, False), whitening)]
+        weigh = self._small_weight if self._is_auto and names else None
+        spaces: list[tuple[Space, Coordinates]] = [(Space("whitened", *samples, tried, False, weigh), whitening)]
         if self._is_auto and names:
             spaces.append(_normal_scores(samples, data, weights, tried))
         project = self.subspace is True or (self.subspace == "auto" and self._is_auto)
@@ -251,6 +254,12 @@ class Fitting:
             self.memory_budget,
             self.n_threads,
         )
+
+    def _small_weight(self, p: Sample, q: Sample) -> Weight:
+        """Return the paper's weight by Gaussian scores, of few basis points: what it takes to see whether it serves."""
+        models = _fit_gaussians(p, q)
+        few = replace(self, max_basis=min(self.max_basis, _FEW_BASIS))
+        return few._fit_weight(self.pair(p, q, np.inf), models, models)
 
     def _objective(self, uniform: EstimatePair) -> tuple[Floats, Floats]:
         """Return the points at which the bias counts, and how much, with mean one.

@@ -7,9 +7,10 @@ Two questions get two answers. A ratio at a point suffers from noise as much as 
 not: noise that differs from point to point averages out. So where averages are wanted an unbiased guide is judged less
 the loss that its own noise causes. In high dimension the first answer is a shrunken model, the second is not.
 
-Close candidates share: their log ratios are averaged with weights that fall off exponentially with the loss. Those
-that depend on the choice of axes must show clearly that they are better; otherwise any affine copy of the data gives
-the same answer.
+Close candidates share: their log ratios are averaged with weights that fall off exponentially with the loss. At single
+points that is the best bandwidth of each form; in averages it is all of them, since the loss hardly tells them apart
+although their bias differs. Those that depend on the choice of axes must show clearly that they are better; otherwise
+any affine copy of the data gives the same answer.
 """
 
 from collections.abc import Callable
@@ -29,9 +30,13 @@ from vwkde.pool import Member, Pool
 from vwkde.samples import Sample
 from vwkde.subspace import Projection, as_it_is, find_subspace, project_samples
 from vwkde.sums import log_kernel_sums
+from vwkde.weights import Weight
+from vwkde.weights.uniform import UniformWeight
 
 Floats = NDArray[np.float64]
 Coordinates = Callable[[Array], Floats]
+Form = tuple[CrossFitted, Weight]
+"""What the kernel sums are of: a guide, and a weight that both samples share."""
 
 MOST_ROWS = 3_000
 """Rows of each sample that the choice is made on: more would make it dearer, hardly better."""
@@ -51,13 +56,14 @@ _WITHOUT_SEARCH = (None, "gaussian", "shrunk-gaussian")
 
 @dataclass(frozen=True)
 class Space:
-    """The two samples in one system of coordinates, and the guides to try there."""
+    """The two samples in one system of coordinates, and what to try there: guides, and perhaps the paper's weight."""
 
     name: str
     numerator: Sample
     denominator: Sample
     guides: tuple[Any, ...]
     axes_matter: bool
+    weigh: Callable[[Sample, Sample], Weight] | None = None
 
     def at_most(self, rows: int, random: np.random.Generator) -> "Space":
         """Return the space with larger samples thinned to so many rows."""
@@ -68,10 +74,11 @@ class Space:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One guide and one bandwidth in one space: its log ratios at the samples, and what they lose."""
+    """One guide, weight and bandwidth in one space: the log ratios at the samples, and what they lose."""
 
     space: Space
     guide: CrossFitted
+    weight: Weight
     bandwidth: float
     at_numerator: Floats
     at_denominator: Floats
@@ -82,6 +89,11 @@ class Candidate:
     def axes_matter(self) -> bool:
         """Whether a rotation of the data would change the candidate."""
         return self.space.axes_matter or self.guide.name not in AFFINE
+
+    @property
+    def form_key(self) -> tuple[str, bool]:
+        """What tells the candidate's guide and weight from the others of its space."""
+        return self.guide.name, isinstance(self.weight, UniformWeight)
 
     @property
     def average_loss(self) -> float:
@@ -97,18 +109,24 @@ def scott_units(space: Space) -> float:
 
 
 def candidates(space: Space, bandwidths: Floats | None, seed: int, **resources: Any) -> list[Candidate]:
-    """Return the candidates of a space: all guides, all bandwidths."""
+    """Return the candidates of a space: all guides, and the weight without a guide, with all bandwidths."""
     p, q = space.numerator, space.denominator
     guides = [no_guide(p, q) if g is None else cross_fit(g, p, q, seed, resources["n_threads"]) for g in space.guides]
+    forms: list[Form] = [(guide, UniformWeight()) for guide in guides]
+    if space.weigh is not None:
+        forms.append((no_guide(p, q), space.weigh(p, q)))
     finite = scott_units(space) * 2.0**_STEPS if bandwidths is None else bandwidths
-    at_p, at_q = _log_ratios(space, guides, finite, **resources)
+    at_p, at_q = _log_ratios(space, forms, finite, **resources)
     found = [
-        _candidate(space, guide, h, at_p[i, :, k], at_q[i, :, k])
-        for k, guide in enumerate(guides)
+        _candidate(space, form, h, at_p[i, :, k], at_q[i, :, k])
+        for k, form in enumerate(forms)
         for i, h in enumerate(finite)
     ]
     if bandwidths is None:
-        found += [_candidate(space, guide, np.inf, guide.at_numerator, guide.at_denominator) for guide in guides]
+        found += [
+            _candidate(space, (guide, UniformWeight()), np.inf, guide.at_numerator, guide.at_denominator)
+            for guide in guides
+        ]
     return found
 
 
@@ -117,13 +135,14 @@ def most_correction(space: Space) -> float:
     return float(np.log(min(len(space.numerator), len(space.denominator))))
 
 
-def _log_ratios(space: Space, guides: list[CrossFitted], bandwidths: Floats, **resources: Any) -> tuple[Floats, Floats]:
-    """Return the log ratios at both samples, leave-one-out, for bandwidths × points × guides."""
+def _log_ratios(space: Space, forms: list[Form], bandwidths: Floats, **resources: Any) -> tuple[Floats, Floats]:
+    """Return the log ratios at both samples, leave-one-out, for bandwidths × points × forms."""
     p, q = space.numerator, space.denominator
-    u_p = np.stack([guide.at_numerator for guide in guides], axis=1)
-    u_q = np.stack([guide.at_denominator for guide in guides], axis=1)
-    p_weight = p.log_weight[:, None] - 0.5 * u_p
-    q_weight = q.log_weight[:, None] + 0.5 * u_q
+    u_p = np.stack([guide.at_numerator for guide, _ in forms], axis=1)
+    u_q = np.stack([guide.at_denominator for guide, _ in forms], axis=1)
+    alpha_p, alpha_q = (np.stack([weight.log_weight(each.points) for _, weight in forms], axis=1) for each in (p, q))
+    p_weight = p.log_weight[:, None] + alpha_p - 0.5 * u_p
+    q_weight = q.log_weight[:, None] + alpha_q + 0.5 * u_q
 
     def log_density(x: Floats, sample: Sample, log_weight: Floats, own: bool) -> Floats:
         sums = log_kernel_sums(x, sample.points, bandwidths, log_weight=log_weight, leave_one_out=own, **resources)
@@ -135,20 +154,23 @@ def _log_ratios(space: Space, guides: list[CrossFitted], bandwidths: Floats, **r
     return u_p + np.clip(at_p, -most, most), u_q + np.clip(at_q, -most, most)
 
 
-def _candidate(space: Space, guide: CrossFitted, bandwidth: float, at_p: Floats, at_q: Floats) -> Candidate:
+def _candidate(space: Space, form: Form, bandwidth: float, at_p: Floats, at_q: Floats) -> Candidate:
     p, q = space.numerator, space.denominator
+    guide, weight = form
     loss = log_loss(at_p, at_q, p.weight, q.weight)
     noise = [
         np.average(expit(u) * expit(-u) * noise, weights=sample.weight)
         for u, noise, sample in zip((at_p, at_q), guide.noise, (p, q), strict=True)
     ]
-    return Candidate(space, guide, float(bandwidth), at_p, at_q, loss, float(0.25 * sum(noise)))
+    return Candidate(space, guide, weight, float(bandwidth), at_p, at_q, loss, float(0.25 * sum(noise)))
 
 
 def shares(found: list[Candidate], averages: bool) -> list[float]:
     """Return the share of each candidate in the answer, for averages or for single points."""
     losses = np.array([c.average_loss if averages else c.loss for c in found])
-    allowed = _best_bandwidths(found, losses) & _allowed_axes(found, losses)
+    allowed = _allowed_axes(found, losses)
+    if not averages:
+        allowed &= _best_bandwidths(found, losses)
     rows = 4 / sum(1 / sample.effective_rows for sample in (found[0].space.numerator, found[0].space.denominator))
     share = np.where(allowed, np.exp(-_TEMPERATURE * rows * (losses - losses[allowed].min())), 0.0)
     share[share < _SMALLEST_SHARE * share.max()] = 0.0
@@ -156,10 +178,10 @@ def shares(found: list[Candidate], averages: bool) -> list[float]:
 
 
 def _best_bandwidths(found: list[Candidate], losses: Floats) -> NDArray[np.bool_]:
-    """Mark, for each guide in each space, the bandwidth with the smallest loss."""
-    best: dict[tuple[str, str], int] = {}
+    """Mark, for each form in each space, the bandwidth with the smallest loss."""
+    best: dict[tuple[str, tuple[str, bool]], int] = {}
     for i, c in enumerate(found):
-        key = c.space.name, c.guide.name
+        key = c.space.name, c.form_key
         if key not in best or losses[i] < losses[best[key]]:
             best[key] = i
     return np.isin(np.arange(len(found)), list(best.values()))
@@ -204,12 +226,13 @@ def choose(
         spaces = [*spaces, projected]
         within = candidates(_thinned(projected[0], seed), bandwidths, seed, **resources)
         found = [c for c in found if c.axes_matter] + within
+    rated = list(zip(found, shares(found, False), shares(found, True), strict=True))
     members = []
-    for c, pointwise, average in zip(found, shares(found, False), shares(found, True), strict=True):
-        if pointwise or average:
-            space, coordinates = next(pair for pair in spaces if pair[0].name == c.space.name)
-            ratio = _on_all_rows(c, space, bandwidth, seed, make_pair, resources["n_threads"])
-            members.append(Member(coordinates, space.name, ratio, pointwise, average))
+    for space, coordinates in spaces:
+        chosen = [(c, one, mean) for c, one, mean in rated if c.space.name == space.name and (one or mean)]
+        ratios = _on_all_rows([c for c, _, _ in chosen], space, bandwidth, seed, make_pair, **resources)
+        parts = zip(ratios, chosen, strict=True)
+        members += [Member(coordinates, space.name, ratio, one, mean) for ratio, (_, one, mean) in parts]
     return Pool(tuple(members))
 
 
@@ -257,21 +280,59 @@ def _directions(
 
 
 def _on_all_rows(
-    c: Candidate,
+    chosen: list[Candidate],
     space: Space,
     bandwidth: float | None,
     seed: int,
     make_pair: Callable[[Sample, Sample, float], EstimatePair],
-    n_threads: int | None,
-) -> GuidedRatio:
-    """Return a candidate's ratio with every row in it; more rows allow a narrower kernel."""
+    **resources: Any,
+) -> list[GuidedRatio]:
+    """Return the candidates' ratios with every row in them; more rows allow a narrower kernel."""
     p, q = space.numerator, space.denominator
-    guide = c.guide
-    if len(guide.at_numerator) < len(p) or len(guide.at_denominator) < len(q):
-        guide = no_guide(p, q) if guide.form is None else cross_fit(guide.form, p, q, seed, n_threads)
-    h = c.bandwidth if bandwidth is not None else c.bandwidth * scott_units(space) / scott_units(c.space)
-    tilt = -0.5 * guide.at_numerator, 0.5 * guide.at_denominator
-    ratio = GuidedRatio(replace(make_pair(p, q, h), tilt=tilt), guide, most_correction(space))
-    if guide is c.guide:  # what the choice was made by need not be computed again
-        ratio.__dict__.update(at_numerator=c.at_numerator, at_denominator=c.at_denominator)
-    return ratio
+    thinned = any(len(c.space.numerator) < len(p) or len(c.space.denominator) < len(q) for c in chosen)
+    forms: dict[tuple[str, bool], Form] = {}
+    for c in chosen:
+        if c.form_key not in forms:
+            forms[c.form_key] = _refitted(c, space, seed, resources["n_threads"]) if thinned else (c.guide, c.weight)
+    kept = bandwidth is not None or not thinned
+    widths = [c.bandwidth if kept else c.bandwidth * scott_units(space) / scott_units(c.space) for c in chosen]
+    ratios = []
+    for c, h in zip(chosen, widths, strict=True):
+        guide, weight = forms[c.form_key]
+        tilt = -0.5 * guide.at_numerator, 0.5 * guide.at_denominator
+        ratios.append(GuidedRatio(replace(make_pair(p, q, h), weight=weight, tilt=tilt), guide, most_correction(space)))
+    _give_log_ratios(ratios, chosen, space, forms if thinned else None, **resources)
+    return ratios
+
+
+def _refitted(c: Candidate, space: Space, seed: int, n_threads: int | None) -> Form:
+    p, q = space.numerator, space.denominator
+    guide = no_guide(p, q) if c.guide.form is None else cross_fit(c.guide.form, p, q, seed, n_threads)
+    if isinstance(c.weight, UniformWeight) or space.weigh is None:
+        return guide, c.weight
+    return guide, space.weigh(p, q)
+
+
+def _give_log_ratios(
+    ratios: list[GuidedRatio],
+    chosen: list[Candidate],
+    space: Space,
+    forms: dict[tuple[str, bool], Form] | None,
+    **resources: Any,
+) -> None:
+    """Hand the ratios what they need not compute one by one: their values at the samples.
+
+    The choice was made by them; where the forms were fitted anew, to all rows, one pass serves all bandwidths.
+    """
+    if forms is None:
+        for ratio, c in zip(ratios, chosen, strict=True):
+            ratio.__dict__.update(at_numerator=c.at_numerator, at_denominator=c.at_denominator)
+        return
+    widths = np.unique([ratio.pair.bandwidth for ratio in ratios if np.isfinite(ratio.pair.bandwidth)])
+    if not len(widths):
+        return
+    at_p, at_q = _log_ratios(space, list(forms.values()), widths, **resources)
+    for ratio, c in zip(ratios, chosen, strict=True):
+        if np.isfinite(ratio.pair.bandwidth):
+            place = np.searchsorted(widths, ratio.pair.bandwidth), slice(None), list(forms).index(c.form_key)
+            ratio.__dict__.update(at_numerator=at_p[place], at_denominator=at_q[place])
