@@ -11,7 +11,7 @@ SOURCE = Path(vwkde.__file__).parent
 
 PIPELINE = [
     "exceptions", "catalogue", "_compile", "_exp2", "_shared", "_quiet", "_progress", "_blocks", "_validation",
-    "results", "tables",
+    "_files", "results", "tables",
     "geometry", "normal_scores", "samples", "functionals",
     "derivatives", "derivatives.gaussian", "derivatives.held_out", "derivatives.mixture", "derivatives.kernel",
     "derivatives.select", "_networks", "derivatives.network", "datasets",
@@ -20,8 +20,15 @@ PIPELINE = [
     "weights.network",
     "sums.reference", "sums.kernels", "sums.tiles", "sums",
     "bandwidth", "estimates", "guided", "pool", "directions", "subspace", "selection", "overlap", "posterior",
-    "fitting", "uncertainty", "ratio", "divergences", "information", "classifier", "two_sample",
-    "_canvas", "_grids", "_drawing", "displays", "demo", "plot", "cli",
+    "fitting", "uncertainty", "ratio",
+    "baselines.answer", "baselines.kernel_density", "baselines.debiased", "baselines.ensemble", "baselines.von_mises",
+    "baselines.nearest", "baselines.metric_learning", "baselines.risk", "baselines.direct", "baselines.dense",
+    "baselines.mine", "baselines.log_odds", "baselines.posteriors", "baselines", "baselines.ratio",
+    "divergences", "information", "classifier", "two_sample",
+    "_canvas", "_grids", "_drawing", "displays", "demo", "plot",
+    "reproduce.tasks", "reproduce.figure", "reproduce.pages", "reproduce.sweep", "reproduce.repeats", "reproduce.fig1",
+    "reproduce.fig2", "reproduce.fig3", "reproduce.fig4", "reproduce.fig5", "reproduce.fig_a1", "reproduce.fig_a2",
+    "reproduce", "cli",
 ]  # fmt: skip
 
 PUBLIC = {

@@ -16,18 +16,25 @@ from vwkde.weights.uniform import UniformWeight
 RESOURCES = {"memory_budget": 2**28, "n_threads": 1}
 
 
-def space(p, q, guides, name="whitened"):
+class Slope:
+    """A weight that grows along the first column."""
+
+    def log_weight(self, x):
+        return 0.4 * x[:, 0]
+
+
+def space(p, q, guides, name="whitened", weigh=None):
     samples = [Sample(x, np.ones(len(x)), np.arange(len(x))) for x in (p, q)]
-    return Space(name, *samples, guides, axes_matter=name != "whitened")
+    return Space(name, *samples, guides, axes_matter=name != "whitened", weigh=weigh)
 
 
 def test_candidates_are_the_guided_ratios_they_stand_for():
     p, q = isotropic(2).sample(120, 90)
-    for c in candidates(space(p, q, (None, "gaussian")), None, 0, **RESOURCES)[::5]:
+    found = candidates(space(p, q, (None, "gaussian"), weigh=lambda *_: Slope()), None, 0, **RESOURCES)
+    assert sum(isinstance(c.weight, Slope) and np.isfinite(c.bandwidth) for c in found) == 12
+    for c in found[::5]:
         tilt = -0.5 * c.guide.at_numerator, 0.5 * c.guide.at_denominator
-        pair = EstimatePair(
-            c.space.numerator, c.space.denominator, UniformWeight(), c.bandwidth, p.dtype, 2**28, 1, tilt
-        )
+        pair = EstimatePair(c.space.numerator, c.space.denominator, c.weight, c.bandwidth, p.dtype, 2**28, 1, tilt)
         ratio = GuidedRatio(pair, c.guide, most=np.log(90))
         np.testing.assert_allclose(ratio.at_numerator, c.at_numerator, rtol=1e-9, atol=1e-10)
         np.testing.assert_allclose(ratio.at_denominator, c.at_denominator, rtol=1e-9, atol=1e-10)
@@ -41,6 +48,16 @@ def test_shares_add_up_and_fall_off_with_the_loss():
     assert share.sum() == pytest.approx(1)
     assert np.count_nonzero(share) <= 3  # one bandwidth for each guide
     assert np.argmax(share) == np.argmin([c.loss for c in found])
+
+
+def test_in_averages_all_bandwidths_share():
+    found = candidates(space(*isotropic(2).sample(200), ("gaussian",)), None, 0, **RESOURCES)
+    share = np.array(shares(found, averages=True))
+    assert share.sum() == pytest.approx(1)
+    assert np.count_nonzero(share) > 2
+    losses = np.array([c.average_loss for c in found])
+    ratio = share[share > 0] / share.max()
+    np.testing.assert_allclose(ratio, np.exp(-0.25 * 400 * (losses[share > 0] - losses.min())), rtol=1e-9)
 
 
 def test_candidates_that_depend_on_the_axes_must_be_clearly_better():
@@ -120,6 +137,29 @@ def test_large_samples_are_chosen_for_on_a_part_and_fitted_whole(monkeypatch):
     assert len(ratio.numerator_log_ratio_) == 1_500
     assert all(len(m.ratio.guide.at_numerator) == 1_500 for m in ratio._fitted.pool.members)
     assert ratio.divergence("kl").value == pytest.approx(whole.value, abs=0.1)
+    for member in ratio._fitted.pool.members:  # what one pass gave them is what each would have computed
+        alone = GuidedRatio(member.ratio.pair, member.ratio.guide, member.ratio.most)
+        np.testing.assert_allclose(member.ratio.at_numerator, alone.at_numerator, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(member.ratio.at_denominator, alone.at_denominator, rtol=1e-9, atol=1e-10)
+
+
+def test_the_papers_weight_is_a_candidate(monkeypatch):
+    """Where the choice falls on it, the answer is the paper's."""
+    chosen = []
+
+    def choose_weighted(found, averages):
+        del averages
+        weighted = [c for c in found if not isinstance(c.weight, UniformWeight)]
+        chosen.append(weighted[len(weighted) // 2])
+        return [float(c is chosen[-1]) for c in found]
+
+    monkeypatch.setattr(selection, "shares", choose_weighted)
+    p, q = isotropic(2).sample(150)
+    ratio = DensityRatio().fit(p, q)
+    assert ratio.diagnostics_["weighting"] == "variational"
+    assert ratio.diagnostics_["guide"] == "none"
+    paper = DensityRatio(guide=None, derivatives="gaussian", bandwidth=chosen[-1].bandwidth, max_basis=500).fit(p, q)
+    np.testing.assert_allclose(ratio.log_ratio(p[:5] + 0.1), paper.log_ratio(p[:5] + 0.1), rtol=1e-6)
 
 
 def test_few_rows_leave_the_kernels_to_themselves():

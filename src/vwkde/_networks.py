@@ -181,7 +181,7 @@ def fit_networks(
     found: dict[int, Trained] = {}
 
     def work(member: int) -> None:
-        with _single_threaded_torch():
+        with single_threaded_torch():
             generator = torch.Generator().manual_seed(seed + member)
             network = make_network(x.shape[1], outputs, generator, device)
             steps = track(range(1, _STEPS + 1), f"{stage} {member + 1}", _STEPS)
@@ -237,7 +237,7 @@ def _train(
 
 
 @contextmanager
-def _single_threaded_torch() -> Iterator[None]:
+def single_threaded_torch() -> Iterator[None]:
     """Hold torch to one thread: the matrices are small, and sums must not depend on how many threads share them."""
     import torch
 
@@ -257,7 +257,7 @@ def mean_of(
 
     device = networks[0].first.device
     found = []
-    with torch.no_grad(), _single_threaded_torch():
+    with torch.no_grad(), single_threaded_torch():
         for block in _blocks.split(len(arrays[0]), _BATCH):
             tensors = [torch.as_tensor(array[block], dtype=torch.float64, device=device) for array in arrays]
             parts = zip(*(compute(network, *tensors) for network in networks), strict=True)

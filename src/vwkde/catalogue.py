@@ -2,7 +2,7 @@
 
 from typing import Any
 
-_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+_OWN: dict[str, tuple[str, dict[str, Any]]] = {
     "vwkde-mb": (
         "Variationally weighted kernel density ratio, Gaussian scores (Yoon, Park, Yun, Kim and Noh, NeurIPS 2023)",
         {"guide": None, "weighting": "variational", "derivatives": "gaussian"},
@@ -16,17 +16,41 @@ _METHODS: dict[str, tuple[str, dict[str, Any]]] = {
         {"guide": None, "weighting": "uniform", "bandwidth": "likelihood"},
     ),
 }
+"""What `DensityRatio` does, by its parameters."""
+
+_BASELINES = {
+    "nn": "Distances to the k-th nearest neighbours, k=1 (Wang, Kulkarni and Verdú, IEEE Trans. Inf. Theory 2009)",
+    "nnwang": "Nearest neighbours within one radius for both samples, bias-reduced (the same paper, 2009)",
+    "nng": "Nearest neighbours under a local metric that cancels the leading bias (Noh and others, Neural Comp. 2018)",
+    "nngarcia": "Risks of nearest-neighbour classifiers over all priors (García-García and others, ICML 2011)",
+    "kliep": "Ratio as a kernel expansion of the largest likelihood (Sugiyama and others, AISM 2008)",
+    "ulsif": "Ratio as a kernel expansion by least squares (Kanamori, Hido and Sugiyama, JMLR 2009)",
+    "rulsif": "Ratio to a mixture of both densities by least squares (Yamada and others, Neural Comp. 2013)",
+    "mine": "Donsker–Varadhan bound maximised by a network (Belghazi and others, ICML 2018)",
+    "ensemble": "Weighted ensemble of plain kernel estimates (Moon, Sricharan, Greenewald and Hero, Entropy 2018)",
+    "vonmises": "Plain kernel estimates with the influence functions' correction (Kandasamy and others, NIPS 2015)",
+    "sd-kde": "Kernel estimates on points moved along the score (Epstein and others, 2025)",
+    "laplace-kde": "Kernel estimates with a kernel of fourth order (Wand and Schucany, Can. J. Statistics 1990)",
+    "classifier": "Cross-fitted log odds of a boosted classifier (Bickel, Brückner and Scheffer, JMLR 2009)",
+}
 
 
 def methods() -> dict[str, str]:
     """Return the names that `method=` accepts, each with one line and its reference."""
-    return {name: description for name, (description, _) in _METHODS.items()}
+    return {name: description for name, (description, _) in _OWN.items()} | _BASELINES
+
+
+def is_baseline(method: str | None) -> bool:
+    """Return whether a method is an estimator of its own, not a form of `DensityRatio`."""
+    return method in _BASELINES
 
 
 def parameters_of(method: str | None) -> dict[str, Any]:
     """Return the parameters of `DensityRatio` that a method stands for; none for the default."""
     if method is None:
         return {}
-    if method not in _METHODS:
-        raise ValueError(f"The 'method' parameter must be one of {list(_METHODS)}. Got {method!r} instead.")
-    return _METHODS[method][1]
+    if method in _BASELINES:
+        raise ValueError(f"Only {list(_OWN)} can be used here. Got method={method!r} instead.")
+    if method not in _OWN:
+        raise ValueError(f"The 'method' parameter must be one of {list(methods())}. Got {method!r} instead.")
+    return _OWN[method][1]

@@ -1,4 +1,4 @@
-"""The command line: `vwkde kl`, `vwkde ratio`, `vwkde demo`."""
+"""The command line: `vwkde kl`, `vwkde ratio`, `vwkde demo`, `vwkde reproduce`."""
 
 import json
 import sys
@@ -94,13 +94,13 @@ def ratio(
     as_json: Json = False,
 ) -> None:
     """Estimate the log density ratio log p/q at points, and the posterior of P at equal priors."""
-    from vwkde.divergences import make_ratio
+    from vwkde.divergences import make_estimator
     from vwkde.posterior import posterior
     from vwkde.tables import read_table, write_table
 
     p, q, z = (read_table(path, _names(columns)) for path in (numerator, denominator, at))
     with _bars():
-        fitted = make_ratio(method, {"random_state": seed, **_given(bandwidth)}).fit(p, q)
+        fitted = make_estimator(method, {"random_state": seed, **_given(bandwidth)}).fit(p, q)
         log_ratio = fitted.log_ratio(z)
     results = {"log_ratio": log_ratio, "posterior": posterior(log_ratio, 0.5)}
     if output is not None:
@@ -142,6 +142,28 @@ def demo(
     output.mkdir(parents=True, exist_ok=True)
     plot.save_demo(comparisons, output / "demo.png")
     typer.echo(f"Picture: {output / 'demo.png'}", err=as_json)
+
+
+@app.command()
+def reproduce(
+    names: Annotated[list[str], typer.Argument(metavar="NAME…", help="fig1 … fig5, figA1, figA2, or all.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for numbers, pictures and pages.")] = Path(
+        "reproduced"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="A small part, in a minute or two.")] = False,
+    jobs: Annotated[int | None, typer.Option(help="Processes to use. Default: as many as there are cores.")] = None,
+) -> None:
+    """Reproduce figures of the paper: numbers, a picture, and which claims hold. Goes on where it was stopped."""
+    from vwkde.reproduce import FIGURES, figure_named
+    from vwkde.reproduce import reproduce as reproduce_one
+
+    wanted = list(FIGURES) if "all" in names else names
+    for name in wanted:
+        figure_named(name)
+    for name in wanted:
+        with _bars():
+            folder = reproduce_one(name, output, quick=quick, n_jobs=jobs)
+        typer.echo(f"{name}: {folder / 'README.md'}")
 
 
 def main() -> None:

@@ -5,7 +5,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde.catalogue import parameters_of
+from vwkde.baselines import BASELINES
+from vwkde.baselines.ratio import BaselineRatio
+from vwkde.catalogue import is_baseline, parameters_of
 from vwkde.functionals import check_divergence, check_interval
 from vwkde.ratio import DensityRatio
 from vwkde.results import Estimate
@@ -35,7 +37,8 @@ def kl_divergence(
     numerator_weight, denominator_weight
         Non-negative weights of the rows.
     **parameters
-        Any parameter of `DensityRatio`, for example `bandwidth=0.5`.
+        Any parameter of `DensityRatio`, for example `bandwidth=0.5`, or the settings of the method, for example `k=10`
+        of "nn".
 
     Returns
     -------
@@ -82,7 +85,7 @@ def divergence(
     """
     check_divergence(kind, order)
     check_interval(interval, confidence_level)
-    ratio = make_ratio(method, parameters)
+    ratio = make_estimator(method, parameters)
     ratio.fit(numerator, denominator, numerator_weight=numerator_weight, denominator_weight=denominator_weight)
     return ratio.divergence(kind, order, interval=interval, confidence_level=confidence_level)
 
@@ -101,11 +104,19 @@ def log_density_ratio(
 
     Everything else is as in `kl_divergence`.
     """
-    ratio = make_ratio(method, parameters)
+    ratio = make_estimator(method, parameters)
     ratio.fit(numerator, denominator, numerator_weight=numerator_weight, denominator_weight=denominator_weight)
     return ratio.log_ratio(at)
 
 
-def make_ratio(method: str | None, parameters: dict[str, Any]) -> DensityRatio:
+def make_estimator(method: str | None, parameters: dict[str, Any]) -> DensityRatio | BaselineRatio:
     """Return the unfitted estimator that a method names, with some of its parameters set."""
+    if not is_baseline(method):
+        return make_ratio(method, parameters)
+    settings = dict(parameters)
+    return BaselineRatio(str(method), BASELINES[str(method)], settings, settings.pop("random_state", 0))
+
+
+def make_ratio(method: str | None, parameters: dict[str, Any]) -> DensityRatio:
+    """Return the form of `DensityRatio` that a method names, with some of its parameters set."""
     return DensityRatio(**(parameters_of(method) | parameters))

@@ -16,13 +16,13 @@ from vwkde._blocks import DEFAULT_MEMORY_BUDGET
 from vwkde._validation import Array, check_pair, check_sample, check_weight, like_input
 from vwkde.bandwidth import RULES
 from vwkde.estimates import EstimatePair
-from vwkde.fitting import Fitted, Fitting
+from vwkde.fitting import Fitting
 from vwkde.functionals import KINDS, check_divergence, check_interval
 from vwkde.overlap import describe_overlap, warn_if_negative, warn_if_poor
 from vwkde.posterior import posterior
 from vwkde.results import Estimate
 from vwkde.selection import MOST_ROWS
-from vwkde.uncertainty import bias_effect, disagreement, subsample_error
+from vwkde.uncertainty import Compute, bias_effect, disagreement, scatter_over_halves
 from vwkde.weights.residual import bias_terms
 from vwkde.weights.uniform import UniformWeight
 
@@ -231,7 +231,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         compute = partial(KINDS[kind], **options)
         value, error = compute(*self._fitted.at_samples())
         if interval == "subsample":
-            error = subsample_error(self._fitted, self._refit, compute, self._fitting.seed)
+            error = self._scatter_over_halves(compute)
         warn_if_negative(value, error, self.diagnostics_["weighting"])
         if self._fitting.is_paper:
             systematic = bias_effect(self._fitted, compute, self._fitting.seed)
@@ -240,9 +240,13 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         unit = "" if kind in ("hellinger", "total-variation") else "nats"
         return Estimate(value, error, kind, unit, systematic, confidence_level, self.diagnostics_)
 
-    def _refit(self, data: list[Array], weights: list[Floats]) -> Fitted:
-        fitted = clone(self).fit(*data, numerator_weight=weights[0], denominator_weight=weights[1])
-        return fitted._fitted
+    def _scatter_over_halves(self, compute: Compute) -> float:
+        def on_halves(p: Array, q: Array, p_weight: Floats, q_weight: Floats) -> float:
+            half = clone(self).fit(p, q, numerator_weight=p_weight, denominator_weight=q_weight)
+            return compute(*half._fitted.at_samples())[0]
+
+        weights = [sample.in_given_order(sample.weight) for sample in self._fitted.samples]
+        return scatter_over_halves(self._fitted.data, on_halves, self._fitting.seed, *weights)
 
     def importance_weights(self) -> Floats:
         """Return p₁/p₂ at the denominator's rows, with mean one: weights under which it stands for the numerator.

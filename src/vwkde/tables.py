@@ -1,8 +1,6 @@
 """Samples in files: CSV, Parquet and NPY in; results out, whole or not at all."""
 
 import csv
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,8 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
+
+from vwkde._files import whole_file
 
 _SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npy")
 
@@ -55,27 +55,13 @@ def write_table(path: Path, columns: dict[str, NDArray[np.float64]]) -> None:
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".parquet", ".npy"):
         raise ValueError(f"{path}: the file's name must end in .csv, .parquet or .npy.")
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            if suffix == ".csv":
-                pacsv.write_csv(pa.table(columns), file)
-            elif suffix == ".parquet":
-                pq.write_table(pa.table(columns), file)
-            else:
-                np.save(file, np.column_stack(list(columns.values())))
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    """Return the mode bits that new files shall not have; it can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with whole_file(path) as file:
+        if suffix == ".csv":
+            pacsv.write_csv(pa.table(columns), file)
+        elif suffix == ".parquet":
+            pq.write_table(pa.table(columns), file)
+        else:
+            np.save(file, np.column_stack(list(columns.values())))
 
 
 def _read_csv(path: Path, columns: list[str] | None) -> Table:

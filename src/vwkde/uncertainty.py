@@ -45,20 +45,17 @@ def bias_effect(fitted: Fitted, compute: Compute, seed: int) -> float:
     return abs(compute(before[0], before[1])[0] - compute(after[0], after[1])[0])
 
 
-def subsample_error(
-    fitted: Fitted, refit: Callable[[list[Array], list[Floats]], Fitted], compute: Compute, seed: int
-) -> float:
-    """Return the scatter over fits to random halves of the rows, which is that over whole samples to first order."""
+def scatter_over_halves(data: tuple[Array, Array], estimate: Callable[..., float], seed: int, *others: Floats) -> float:
+    """Return the scatter over random halves of the rows, which is that over whole samples to first order.
+
+    `estimate` is computed of the halves of the two samples, and of the same rows of the others, one for each sample.
+    """
     random = np.random.default_rng(seed)
-    weights = [sample.in_given_order(sample.weight) for sample in fitted.samples]
     values = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateDataWarning)
         for _ in track(range(_SUBSAMPLES), "subsamples", _SUBSAMPLES):
-            rows = [np.sort(random.permutation(len(x))[: max(2, len(x) // 2)]) for x in fitted.data]
-            half = refit(
-                [x[chosen] for x, chosen in zip(fitted.data, rows, strict=True)],
-                [weight[chosen] for weight, chosen in zip(weights, rows, strict=True)],
-            )
-            values.append(compute(*half.at_samples())[0])
+            halves = [np.sort(random.permutation(len(x))[: max(2, len(x) // 2)]) for x in data]
+            parts = [x[rows] for x, rows in zip((*data, *others), (*halves, *halves), strict=False)]
+            values.append(estimate(*parts))
     return float(np.std(values, ddof=1))

@@ -1,0 +1,70 @@
+"""KL divergence by a weighted ensemble of plain kernel estimates of several bandwidths.
+
+Moon, Sricharan, Greenewald and Hero, "Ensemble estimation of information divergence", Entropy 2018. The bias of a
+plug-in estimate is a sum of powers of its bandwidth, and a symmetric kernel leaves only the even ones. The weights w of
+bandwidths h₁ … h_L solve
+
+    minimise Σᵢ (√n · Σ_l w_l·h_lⁱ)²,  i = 2, 4 … d,      where   Σ w_l = 1   and   ‖w‖² ≤ η,
+
+so that the terms of the bias cancel as far as weights of that size allow. Moon and others minimise the largest of the
+terms; their sum of squares has the solution (TᵀT + λ)⁻¹1, scaled to add up to one, with λ as small as η allows.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from vwkde.baselines.answer import Answer
+from vwkde.baselines.kernel_density import common_bandwidth, whiten
+from vwkde.sums import log_kernel_sums
+
+Floats = NDArray[np.float64]
+
+_WIDEST = 2.0
+"""The largest bandwidth in units of the smallest, which is that of the largest leave-one-out likelihood."""
+_LOG_RIDGES = (-14.0, 3.0)
+"""Powers of ten between which λ lies, relative to the largest eigenvalue of TᵀT."""
+
+
+def ensemble(p: Floats, q: Floats, seed: int, *, members: int = 20, most_weight: float = 3.0) -> Answer:
+    """Estimate by so many bandwidths, whose squared weights add up to at most `most_weight`, the η above."""
+    if members < 2:
+        raise ValueError(f"The 'members' parameter must be at least 2. Got {members!r} instead.")
+    if not most_weight * members > 1:
+        raise ValueError(
+            f"The 'most_weight' parameter must exceed 1/members, what equal weights have. Got {most_weight!r}."
+        )
+    p, q, whitening = whiten(p, q)
+    widths = common_bandwidth(p, q, seed) * np.linspace(1, _WIDEST, members)
+    weights = ensemble_weights(widths, min(len(p), len(q)), p.shape[1], most_weight)
+
+    def log_density(x: Floats, points: Floats, own: bool) -> Floats:
+        sums = log_kernel_sums(x, points, widths, leave_one_out=own)
+        return weights @ sums - np.log(len(points) - own)
+
+    def log_ratio(x: Floats) -> Floats:
+        place = whitening(x)
+        return log_density(place, p, False) - log_density(place, q, False)
+
+    at_numerator = log_density(p, p, True) - log_density(p, q, False)
+    at_denominator = log_density(q, p, False) - log_density(q, q, True)
+    chosen = {"bandwidths": widths.tolist(), "weights": weights.tolist()}
+    return Answer(float(at_numerator.mean()), at_numerator, at_denominator, log_ratio, chosen)
+
+
+def ensemble_weights(widths: Floats, rows: int, columns: int, most_weight: float) -> Floats:
+    """Return the weights of the bandwidths: they add up to one and make the terms of the bias small."""
+    powers = np.arange(2, max(columns, 2) + 1, 2)
+    terms = np.sqrt(rows) * widths ** powers[:, None]
+    values, vectors = np.linalg.eigh(terms.T @ terms)
+    ones = vectors.T @ np.ones(len(widths))
+
+    def weights(log_ridge: float) -> Floats:
+        parts = ones / (np.maximum(values, 0) + values[-1] * 10**log_ridge)
+        return vectors @ parts / (ones @ parts)
+
+    def excess(log_ridge: float) -> float:
+        return float(np.log(weights(log_ridge) @ weights(log_ridge) / most_weight))
+
+    low, high = _LOG_RIDGES
+    return weights(low if excess(low) <= 0 else brentq(excess, low, high))

@@ -1,0 +1,86 @@
+"""Kernel density estimates as the baselines use them: whitened like the project's own, so that they compare alike."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde._blocks import DEFAULT_MEMORY_BUDGET, block_rows, split
+from vwkde.bandwidth import select_bandwidth
+from vwkde.baselines.answer import Answer
+from vwkde.geometry import Whitening, fit_whitening
+from vwkde.sums import log_kernel_sums
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class KernelDensity:
+    """A Gaussian kernel estimate. Log densities leave out the constant −d/2 · log 2π, which ratios do not have."""
+
+    points: Floats
+    bandwidth: float
+
+    def log_density(self, x: Floats) -> Floats:
+        """Return the log density at new points."""
+        return log_kernel_sums(x, self.points, self.bandwidth) - self._log_scale(len(self.points))
+
+    def left_out(self, x: Floats) -> Floats:
+        """Return the log density at the rows that the points came from, each left out."""
+        sums = log_kernel_sums(x, self.points, self.bandwidth, leave_one_out=True)
+        return sums - self._log_scale(len(self.points) - 1)
+
+    def _log_scale(self, rows: int) -> float:
+        return float(np.log(rows) + self.points.shape[1] * np.log(self.bandwidth))
+
+
+def whiten(p: Floats, q: Floats) -> tuple[Floats, Floats, Whitening]:
+    """Return both samples with their pooled within-class covariance turned into the identity, and the map."""
+    whitening = fit_whitening(p, q, (np.ones(len(p)), np.ones(len(q))), None)
+    return whitening(p), whitening(q), whitening
+
+
+def answer_by(
+    densities: tuple[KernelDensity, KernelDensity], p: Floats, q: Floats, whitening: Whitening, **chosen: float
+) -> Answer:
+    """Return the plug-in answer of two estimates of whitened samples."""
+    one, other = densities
+    at_numerator = one.left_out(p) - other.log_density(p)
+    at_denominator = one.log_density(q) - other.left_out(q)
+
+    def log_ratio(x: Floats) -> Floats:
+        place = whitening(x)
+        return one.log_density(place) - other.log_density(place)
+
+    return Answer(float(at_numerator.mean()), at_numerator, at_denominator, log_ratio, chosen)
+
+
+def own_bandwidths(p: Floats, q: Floats, seed: int) -> tuple[float, float]:
+    """Return the bandwidth of each sample that maximises its leave-one-out likelihood."""
+    return select_bandwidth(p, "likelihood", random_state=seed), select_bandwidth(q, "likelihood", random_state=seed)
+
+
+def common_bandwidth(p: Floats, q: Floats, seed: int) -> float:
+    """Return the mean of the two samples' bandwidths."""
+    return float(np.mean(own_bandwidths(p, q, seed)))
+
+
+def local_mean_squares(x: Floats, points: Floats, bandwidth: float, own: bool) -> tuple[Floats, Floats]:
+    """Return, for points around each x weighted by the kernel, their mean and mean squared distance from x.
+
+    Distances are in bandwidths. With `own` the queries are the points, each left out of its own means.
+    """
+    mean, squares = np.empty_like(x), np.empty(len(x))
+    lengths = np.einsum("ij,ij->i", points, points)
+    for block in split(len(x), block_rows(24 * len(points), DEFAULT_MEMORY_BUDGET)):
+        queries = x[block]
+        squared = np.einsum("ij,ij->i", queries, queries)[:, None] - 2 * queries @ points.T + lengths
+        squared = np.maximum(squared, 0) / bandwidth**2
+        exponent = -0.5 * squared
+        if own:
+            exponent[np.arange(len(queries)), np.arange(block.start, block.stop)] = -np.inf
+        share = np.exp(exponent - exponent.max(axis=1, keepdims=True))
+        share /= share.sum(axis=1, keepdims=True)
+        mean[block] = share @ points
+        squares[block] = np.einsum("ij,ij->i", share, squared)
+    return mean, squares

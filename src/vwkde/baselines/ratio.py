@@ -1,0 +1,115 @@
+"""A baseline as a fitted object, which answers what `DensityRatio` answers as far as it can."""
+
+from collections.abc import Callable
+from functools import partial
+from inspect import Parameter, signature
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+
+from vwkde._validation import check_pair, check_sample, like_input
+from vwkde.baselines.answer import Answer
+from vwkde.functionals import KINDS, AtSample, check_divergence, check_interval
+from vwkde.results import Estimate
+from vwkde.uncertainty import scatter_over_halves
+
+Floats = NDArray[np.float64]
+
+
+class BaselineRatio:
+    """An estimator of KL that vwkde is compared with; `settings` are the keyword arguments of its function."""
+
+    def __init__(
+        self, name: str, estimate: Callable[..., Answer], settings: dict[str, Any], random_state: Any = 0
+    ) -> None:
+        allowed = [each.name for each in signature(estimate).parameters.values() if each.kind is Parameter.KEYWORD_ONLY]
+        unknown = [setting for setting in settings if setting not in allowed]
+        if unknown:
+            known = ", ".join(map(repr, [*allowed, "random_state"]))
+            raise TypeError(f"The method {name!r} has no setting {unknown[0]!r}. It has: {known}.")
+        self.name = name
+        self.settings = settings
+        self.random_state = random_state
+        self._estimate = partial(estimate, **settings)
+        self._answer: Answer | None = None
+
+    def fit(
+        self, numerator: Any, denominator: Any, *, numerator_weight: Any = None, denominator_weight: Any = None
+    ) -> Self:
+        """Fit the two samples."""
+        if numerator_weight is not None or denominator_weight is not None:
+            raise ValueError(
+                f"The method {self.name!r} knows no weights of rows. Leave them out, or leave method= out."
+            )
+        p, q, names = check_pair(numerator, denominator)
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        data = _in_random_order(p, seed), _in_random_order(q, seed)
+        self._answer = self._estimate(*data, seed)
+        self._seed, self._data, self._names = seed, data, names
+        return self
+
+    @property
+    def answer_(self) -> Answer:
+        """What the baseline found."""
+        if self._answer is None:
+            raise NotFittedError(f"The method {self.name!r} has not been fitted yet. Call fit with two samples first.")
+        return self._answer
+
+    def log_ratio(self, x: Any) -> Floats:
+        """Return log p₁/p₂ at new points, where the method has one."""
+        if self.answer_.log_ratio is None:
+            raise ValueError(f"The method {self.name!r} estimates a divergence only, no ratio. Choose another one.")
+        points, _ = check_sample(x, "points", like=(self._data[0].shape[1], self._names, "samples"))
+        return like_input(self.answer_.log_ratio(points.astype(np.float64)), x)
+
+    def divergence(
+        self,
+        kind: str = "kl",
+        order: float | None = None,
+        *,
+        interval: Literal["influence", "subsample"] = "influence",
+        confidence_level: float = 0.95,
+    ) -> Estimate:
+        """Return a divergence, with its scatter over samples; the bias of a baseline is not known.
+
+        Without a log ratio there are no influence functions, and the error is that over subsamples.
+        """
+        options = check_divergence(kind, order)
+        check_interval(interval, confidence_level)
+        value, error = self._value_and_error(self.answer_, kind, options)
+        if interval == "subsample" or error is None:
+
+            def on_half(p: Floats, q: Floats) -> float:
+                return self._value_and_error(self._estimate(p, q, self._seed), kind, options)[0]
+
+            error = scatter_over_halves(self._data, on_half, self._seed)
+        unit = "" if kind in ("hellinger", "total-variation") else "nats"
+        return Estimate(value, error, kind, unit, confidence_level=confidence_level, diagnostics=self._describe())
+
+    def _value_and_error(self, answer: Answer, kind: str, options: dict[str, float]) -> tuple[float, float | None]:
+        if answer.at_numerator is None or answer.at_denominator is None:
+            if kind != "kl":
+                raise ValueError(f"The method {self.name!r} estimates 'kl' only. Got {kind!r} instead.")
+            return answer.kl, None
+        sides = [AtSample(each, np.ones(len(each))) for each in (answer.at_numerator, answer.at_denominator)]
+        value, error = KINDS[kind](*sides, **options)
+        return answer.kl if kind == "kl" else value, error
+
+    def _describe(self) -> dict[str, Any]:
+        p, q = self._data
+        return {
+            "method": self.name,
+            **self.settings,
+            **self.answer_.chosen,
+            "rows": [len(p), len(q)],
+            "columns": p.shape[1],
+        }
+
+
+def _in_random_order(x: NDArray[np.floating], seed: int) -> Floats:
+    """Return the rows in a random order that does not depend on the one they came in."""
+    ordered = x[np.lexsort(x.T)].astype(np.float64)
+    return ordered[np.random.default_rng(seed).permutation(len(x))]

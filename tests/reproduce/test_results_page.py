@@ -1,0 +1,55 @@
+"""The results page that the documentation shows is made of the numbers beside it."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from vwkde.reproduce import FIGURES
+from vwkde.reproduce.figure import WHOLE
+from vwkde.reproduce.pages import write_overview, write_page
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+
+
+@pytest.fixture(params=list(FIGURES))
+def figure(request):
+    return FIGURES[request.param]
+
+
+def test_every_figure_has_a_whole_run(figure):
+    record = json.loads((RESULTS / figure.name / "results.json").read_text())
+    assert record["repetitions"] == WHOLE.repetitions == 30
+    assert not record["quick"]
+    assert (RESULTS / figure.name / f"{figure.name}.png").stat().st_size > 10_000
+
+
+def test_the_claims_follow_from_the_numbers(figure):
+    record = json.loads((RESULTS / figure.name / "results.json").read_text())
+    assert [vars(claim) for claim in figure.claims(record["results"])] == record["claims"]
+
+
+def test_no_method_failed():
+    for name in ("fig4", "fig5"):
+        for panel in json.loads((RESULTS / name / "results.json").read_text())["results"].values():
+            for method, found in panel["methods"].items():
+                assert found["failures"] == [], (name, method)
+                assert all(len(values) == 30 for values in found["kl"])
+
+
+def test_the_pages_are_those_of_the_numbers(tmp_path):
+    for name, figure in FIGURES.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "results.json").write_text((RESULTS / name / "results.json").read_text())
+        write_page(tmp_path / name, figure)
+        assert (tmp_path / name / "README.md").read_text() == (RESULTS / name / "README.md").read_text()
+    write_overview(tmp_path, list(FIGURES.values()))
+    assert (tmp_path / "README.md").read_text() == (RESULTS / "README.md").read_text()
+
+
+def test_links_lead_somewhere():
+    for page in RESULTS.rglob("README.md"):
+        targets = re.findall(r"\]\(([^)]+)\)", page.read_text())
+        assert targets
+        assert all((page.parent / target).exists() for target in targets)
