@@ -60,6 +60,19 @@ def test_in_averages_all_bandwidths_share():
     np.testing.assert_allclose(ratio, np.exp(-0.25 * 400 * (losses[share > 0] - losses.min())), rtol=1e-9)
 
 
+def test_what_is_worse_than_knowing_nothing_has_no_share():
+    p, q = mean_difference(2, 0.0).sample(8)
+    found = candidates(space(p, q, (None,)), None, 0, **RESOURCES)
+    losses = np.array([c.loss for c in found])
+    assert losses.max() > np.log(2) + 0.05
+    for averages in (False, True):
+        share = np.array(shares(found, averages))
+        assert (share[losses > np.log(2) + 1e-9] == 0).all()
+        assert share.sum() == pytest.approx(1)
+    poor = [c for c in found if c.loss > np.log(2) + 0.05]
+    assert sum(shares(poor, averages=True)) == pytest.approx(1)  # unless there is nothing else
+
+
 def test_candidates_that_depend_on_the_axes_must_be_clearly_better():
     p, q = isotropic(2).sample(300)
     free = candidates(space(p, q, ("gaussian",)), None, 0, **RESOURCES)

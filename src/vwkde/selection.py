@@ -48,6 +48,8 @@ _CLEARLY = 2.0
 _TEMPERATURE = 0.25
 """Share of the log likelihood that counts when candidates share: their losses are noisy and alike."""
 _SMALLEST_SHARE = 0.01
+_IGNORANCE = np.log(2) + 1e-12
+"""The loss of a ratio that is one everywhere: what loses more is worse than knowing nothing."""
 _IN_SUBSPACE = (None, "mixture")
 """Guides by which a subspace is judged."""
 _WITHOUT_SEARCH = (None, "gaussian", "shrunk-gaussian")
@@ -169,6 +171,7 @@ def shares(found: list[Candidate], averages: bool) -> list[float]:
     """Return the share of each candidate in the answer, for averages or for single points."""
     losses = np.array([c.average_loss if averages else c.loss for c in found])
     allowed = _allowed_axes(found, losses)
+    allowed &= losses <= max(_IGNORANCE, losses[allowed].min())
     if not averages:
         allowed &= _best_bandwidths(found, losses)
     rows = 4 / sum(1 / sample.effective_rows for sample in (found[0].space.numerator, found[0].space.denominator))
