@@ -15,3 +15,7 @@ class OverlapWarning(UserWarning):
 
 class DisjointSupportError(ValueError):
     """The samples do not meet, so the true ratio is infinite or zero everywhere and there is nothing to estimate."""
+
+
+class FewImagesWarning(UserWarning):
+    """There are too few good images for the rate of false rejects that was asked for."""

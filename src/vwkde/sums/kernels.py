@@ -166,3 +166,50 @@ def sum_rows_of_grid(x, tiles, column, row, product, excluded, first, weight, sc
                         for c in range(weight.shape[1]):
                             total[g, i, c] += _weighted_sum(u, weight, k, c)
                         g += 1
+
+
+@compiled(*_REASSOCIATE)
+def _sum_and_add(buffer, column):
+    """Return Σ_j 2^buffer_j, and add each term to its column."""
+    total = buffer.dtype.type(0)
+    for j in range(buffer.shape[1]):
+        term = exp2(buffer[0, j])
+        column[j] += term
+        total += term
+    return total
+
+
+@compiled()
+def _log2_sum(x, i, tiles, k, excluded, buffer):
+    """Return log2 Σ_j 2^(−‖x − y‖²) by the largest exponent, however small it is; with `excluded` but for j = i."""
+    _take_differences(x, i, tiles, k, buffer)
+    if excluded:
+        buffer[0, i] = -np.inf
+    largest, total = -np.inf, 0.0
+    for j in range(buffer.shape[1]):
+        largest = max(largest, buffer[0, j])
+    for j in range(buffer.shape[1]):
+        total += np.exp2(np.float64(buffer[0, j]) - largest)
+    return largest + np.log2(total)
+
+
+@compiled()
+def mean_log2_sums(x_rows, x_tiles, i, y_rows, y_tiles, k, own, both, least, column, buffer):
+    """Return the mean over the rows of sample i of log2 Σ 2^(−‖x − y‖²) over sample k, and with `both` the reverse.
+
+    One exponential of a pair of rows serves both means. Sums below `least`, where terms may have met their floor, are
+    done again one by one. With `own` the samples are the same, and each row is left out of its own sum.
+    """
+    forward, backward = 0.0, 0.0
+    column[:] = 0
+    for r in range(x_rows.shape[1]):
+        _take_differences(x_rows[i], r, y_tiles, k, buffer)
+        if own:
+            buffer[0, r] = -np.inf
+        total = _sum_and_add(buffer, column)
+        forward += np.log2(total) if total > least else _log2_sum(x_rows[i], r, y_tiles, k, own, buffer)
+    if both:
+        for r in range(y_rows.shape[1]):
+            total = column[r]
+            backward += np.log2(total) if total > least else _log2_sum(y_rows[k], r, x_tiles, i, False, buffer)
+    return forward / x_rows.shape[1], backward / y_rows.shape[1]

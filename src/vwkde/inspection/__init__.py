@@ -1,0 +1,1 @@
+"""Surface inspection from good images only."""

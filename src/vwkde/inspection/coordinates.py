@@ -1,0 +1,54 @@
+"""The coordinates in which patches are compared: features of good images, whitened and perhaps reduced."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+_FLAT = 1e-10
+"""Share of the largest variance below which a direction carries nothing."""
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """The map x → (x − mean) · matrix, under which the patches of good images have covariance one."""
+
+    mean: Floats
+    matrix: Floats
+
+    def __call__(self, features: NDArray[np.floating]) -> Singles:
+        """Return features of shape (…, d) in the new coordinates."""
+        return ((features - self.mean) @ self.matrix).astype(np.float32)
+
+
+def fit_coordinates(features: NDArray[np.floating], components: int | None) -> Coordinates:
+    """Return the map of features (images, patches, d) of good images.
+
+    Columns are standardised first, so that their units do not matter. Of the principal components the largest few are
+    kept, or all that vary.
+    """
+    columns = features.shape[2]
+    rows = features.reshape(-1, columns)
+    mean = rows.mean(axis=0, dtype=np.float64)
+    covariance = _covariance(features, mean)
+    scale = np.sqrt(np.diag(covariance))
+    if not (scale > 0).any():
+        raise ValueError("The patches of the good images are all alike: there is nothing to compare. Check the images.")
+    scale[scale == 0] = np.inf
+    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+    order = np.argsort(values)[::-1]
+    order = order[values[order] > _FLAT * values.max()][:components]
+    matrix = vectors[:, order] / np.sqrt(values[order]) / scale[:, None]
+    return Coordinates(mean, matrix)
+
+
+def _covariance(features: NDArray[np.floating], mean: Floats) -> Floats:
+    """Return the covariance of all patches, image by image so that no copy of all is made."""
+    total = np.zeros((len(mean), len(mean)))
+    for image in features:
+        centred = image - mean
+        total += centred.T @ centred
+    return total / (features.shape[0] * features.shape[1] - 1)

@@ -1,0 +1,101 @@
+"""What is measured in each patch of an image.
+
+A set of features is a function of an image and the grid of its patches. It keeps nothing of the images it sees; the
+coordinates in which patches are compared are learnt from good images afterwards, by `vwkde.inspection.coordinates`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from vwkde.inspection.patches import PatchGrid
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+_SMOOTHING = 1.0
+"""Standard deviation, in pixels, of the Gaussian that is run over an image before its gradient is taken."""
+_SCHARR = np.array([[3, 10, 3], [0, 0, 0], [-3, -10, -3]]) / 32
+"""The derivative downwards: smoothed across, and right for a slope of one."""
+_FLAT = 1e-7
+"""Standard deviation of the gradient below which a patch is flat, and has neither skewness nor kurtosis."""
+
+
+class FeatureSet(Protocol):
+    """Measures the patches of an image; `components` is how many principal components of it are to be kept, or all."""
+
+    @property
+    def components(self) -> int | None:
+        """How many principal components are kept; None for all."""
+
+    def __call__(self, image: Singles, grid: PatchGrid) -> Singles:
+        """Return the features of every patch, of shape (down, across, features)."""
+
+
+@dataclass(frozen=True)
+class GradientMoments:
+    """The paper's four features: mean, standard deviation, skewness and kurtosis of the gradient's length."""
+
+    components: int | None = None
+
+    def __call__(self, image: Singles, grid: PatchGrid) -> Singles:
+        """Return the features of every patch, of shape (down, across, 4)."""
+        grid.shape(image.shape)
+        smooth = ndimage.gaussian_filter(image.astype(np.float64), _SMOOTHING)
+        length = np.hypot(ndimage.correlate(smooth, _SCHARR), ndimage.correlate(smooth, _SCHARR.T))
+        return _moments(length, grid).astype(np.float32)
+
+
+def _moments(values: Floats, grid: PatchGrid) -> Floats:
+    """Return mean, standard deviation, skewness and kurtosis over every patch."""
+    centre = values.mean()  # powers of small numbers lose less when they are taken apart again
+    pixels = grid.size**2
+    first, second, third, fourth = (grid.sums((values - centre) ** power) / pixels for power in (1, 2, 3, 4))
+    variance = np.maximum(second - first**2, 0)
+    deviation = np.sqrt(variance)
+    skew = third - 3 * first * second + 2 * first**3
+    kurt = fourth - 4 * first * third + 6 * first**2 * second - 3 * first**4
+    flat = deviation <= _FLAT
+    safe = np.where(flat, 1.0, deviation)
+    parts = (first + centre, deviation, np.where(flat, 0, skew / safe**3), np.where(flat, 0, kurt / safe**4))
+    return np.stack(parts, axis=-1)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A function of the user's, checked each time it is called."""
+
+    function: Callable[[Singles], Any]
+    components: int | None = None
+
+    def __call__(self, image: Singles, grid: PatchGrid) -> Singles:
+        found = np.asarray(self.function(image), dtype=np.float32)
+        wanted = grid.shape(image.shape)
+        if found.ndim != 3 or found.shape[:2] != wanted:
+            raise ValueError(
+                f"The features must have shape ({wanted[0]}, {wanted[1]}, any number), one row for each patch of "
+                f"{grid.size} pixels at a step of {grid.step}. Got shape {found.shape} instead."
+            )
+        if not np.isfinite(found).all():
+            raise ValueError("The features must be finite. Got NaN or infinity instead.")
+        return found
+
+
+FEATURES: dict[str, FeatureSet] = {"gradient": GradientMoments()}
+"""The sets of features that have a name."""
+
+
+def as_features(features: Any) -> FeatureSet:
+    """Return a set of features by its name, or made of any function of an image."""
+    if isinstance(features, str) and features in FEATURES:
+        return FEATURES[features]
+    if callable(features):
+        return _Given(features)
+    raise ValueError(
+        f"The 'features' parameter must be one of {list(FEATURES)}, or a function of an image. "
+        f"Got {features!r} instead."
+    )

@@ -1,0 +1,113 @@
+"""The patches of good images, and how those of another image compare with them.
+
+The score of an image is the smallest KL divergence of its patches from those of a good image. It takes two passes:
+plain kernel estimates against all good images, and the paper's weighted ones against the few nearest of them. The log
+ratios of the patches against the nearest good image tell where the image differs.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde import _blocks
+from vwkde.bandwidth import select_bandwidth
+from vwkde.ratio import DensityRatio
+from vwkde.sums.batches import Batch, make_batch, mean_log_sums, mutual_mean_log_sums
+from vwkde.weights.expansion import median_length_scale
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+_BASIS = 200
+"""Basis points of the weight: with some hundreds of patches more of them change nothing."""
+_SAMPLED_IMAGES = 8
+"""Good images that bandwidth and length scale are chosen by."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An image against good ones: the smallest divergence, whose image it belongs to, and the patches' log ratios."""
+
+    divergence: float
+    nearest: int
+    log_ratio: Floats
+
+
+@dataclass(frozen=True)
+class Library:
+    """Patches of good images, (images, patches, columns), in coordinates where they have covariance one."""
+
+    patches: Singles
+    bandwidth: float
+    length_scale: float
+    candidates: int
+
+    def compare(self, patches: Singles, n_threads: int | None = None) -> Comparison:
+        """Return how an image's patches compare with the library."""
+        plain = self.plain_divergences(patches, n_threads)
+        return self._refine(patches, np.argsort(plain, kind="stable")[: self.candidates], n_threads)
+
+    def plain_divergences(self, patches: Singles, n_threads: int | None = None) -> Floats:
+        """Return the KL divergence of an image from every good one by plain kernel estimates."""
+        query = self._batch_of(patches[None])
+        own = mutual_mean_log_sums(query, n_threads=n_threads)[0, 0] - np.log(len(patches) - 1)
+        return own - (mean_log_sums(query, self._batch, n_threads)[0] - np.log(self.patches.shape[1]))
+
+    def mutual_sums(self, known: Floats | None = None, n_threads: int | None = None) -> Floats:
+        """Return the mean log kernel sums between all good images, those known not being computed again."""
+        first = 0 if known is None else len(known)
+        found = mutual_mean_log_sums(self._batch, first, n_threads)
+        if known is not None:
+            found[:first, :first] = known
+        return found
+
+    def left_out(self, sums: Floats, n_threads: int | None = None) -> list[Comparison]:
+        """Return how every good image compares with the others."""
+        count = self.patches.shape[1]
+        plain = (np.diag(sums)[:, None] - np.log(count - 1)) - (sums - np.log(count))
+        np.fill_diagonal(plain, np.inf)
+        order = np.argsort(plain, axis=1, kind="stable")[:, : min(self.candidates, len(plain) - 1)]
+        found: dict[int, Comparison] = {}
+
+        def work(image: int) -> None:
+            found[image] = self._refine(self.patches[image], order[image], 1)
+
+        _blocks.run(work, list(range(len(plain))), "calibration", n_threads)
+        return [found[image] for image in range(len(plain))]
+
+    def _refine(self, patches: Singles, candidates: NDArray[np.intp], n_threads: int | None) -> Comparison:
+        """Return the comparison with the nearest of the candidates by the paper's weighted estimates."""
+        found: dict[int, Floats] = {}
+
+        def work(image: int) -> None:
+            ratio = DensityRatio(
+                guide=None,
+                derivatives="gaussian",
+                bandwidth=self.bandwidth,
+                length_scale=self.length_scale,
+                max_basis=_BASIS,
+                n_threads=1,
+            )
+            found[image] = ratio.fit(patches, self.patches[image]).numerator_log_ratio_
+
+        _blocks.run(work, [int(image) for image in candidates], None, n_threads)
+        nearest = min(found, key=lambda image: found[image].mean())
+        return Comparison(float(found[nearest].mean()), nearest, found[nearest])
+
+    @cached_property
+    def _batch(self) -> Batch:
+        return self._batch_of(self.patches)
+
+    def _batch_of(self, patches: Singles) -> Batch:
+        return make_batch(patches, np.zeros(patches.shape[2]), self.bandwidth)
+
+
+def make_library(patches: Singles, candidates: int, seed: int) -> Library:
+    """Return the library of good images' patches, with bandwidth and length scale chosen by some of them."""
+    random = np.random.default_rng(seed)
+    some = patches[np.sort(random.permutation(len(patches))[:_SAMPLED_IMAGES])].astype(np.float64)
+    widths = [select_bandwidth(image, "likelihood", part=0.25, random_state=seed) for image in some]
+    scales = [median_length_scale(one, other) for one, other in zip(some, np.roll(some, 1, axis=0), strict=True)]
+    return Library(patches, float(np.exp(np.mean(np.log(widths)))), float(np.mean(scales)), candidates)

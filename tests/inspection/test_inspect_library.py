@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+
+from vwkde import DensityRatio
+from vwkde.inspection.library import Library, make_library
+
+RNG = np.random.default_rng(0)
+
+
+def surface(shift=0.0, patches=120, columns=3, random=RNG):
+    """Patches of an image: those of one surface differ a little from image to image."""
+    return (random.normal(size=(patches, columns)) + 0.1 * random.normal(size=columns) + shift).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def library():
+    random = np.random.default_rng(1)
+    return make_library(np.stack([surface(random=random) for _ in range(12)]), candidates=4, seed=0)
+
+
+def kl(library, one, other, weighting):
+    ratio = DensityRatio(
+        guide=None,
+        weighting=weighting,
+        derivatives="gaussian",
+        bandwidth=library.bandwidth,
+        length_scale=library.length_scale,
+        max_basis=200,
+    )
+    return ratio.fit(one, other).numerator_log_ratio_
+
+
+def test_plain_divergences_are_those_of_kernel_estimates(library):
+    """The library does not whiten again, so the comparison is with sums of its own coordinates."""
+    from vwkde.sums import log_kernel_sums
+
+    query = surface()
+    x = query.astype(np.float64)
+    own = log_kernel_sums(x, x, library.bandwidth, leave_one_out=True).mean() - np.log(119)
+    expected = [
+        own - (log_kernel_sums(x, y.astype(np.float64), library.bandwidth).mean() - np.log(120))
+        for y in library.patches
+    ]
+    np.testing.assert_allclose(library.plain_divergences(query), expected, atol=1e-4)
+
+
+def test_the_score_is_the_smallest_weighted_divergence_of_the_nearest(library):
+    query = surface(shift=0.4)
+    nearest = np.argsort(library.plain_divergences(query))[:4]
+    expected = {int(image): kl(library, query, library.patches[image], "variational") for image in nearest}
+    best = min(expected, key=lambda image: expected[image].mean())
+    found = library.compare(query)
+    assert found.nearest == best
+    assert found.divergence == pytest.approx(expected[best].mean())
+    np.testing.assert_allclose(found.log_ratio, expected[best])
+
+
+def test_good_images_are_scored_without_themselves(library):
+    sums = library.mutual_sums()
+    found = library.left_out(sums)
+    for image in (0, 5):
+        others = np.delete(np.arange(12), image)
+        alone = Library(library.patches[others], library.bandwidth, library.length_scale, 4)
+        expected = alone.compare(library.patches[image])
+        assert found[image].divergence == pytest.approx(expected.divergence)
+        assert found[image].nearest == others[expected.nearest]
+
+
+def test_images_added_need_only_their_own_sums(library):
+    part = Library(library.patches[:9], library.bandwidth, library.length_scale, 4)
+    np.testing.assert_array_equal(library.mutual_sums(part.mutual_sums()), library.mutual_sums())
+
+
+def test_another_surface_scores_higher_and_one_odd_patch_counts(library):
+    good = [library.compare(surface()).divergence for _ in range(4)]
+    assert library.compare(surface(shift=1.0)).divergence > max(good) + 0.3
+    query = surface()
+    query[7:9] = 40.0
+    found = library.compare(query)
+    assert found.divergence > max(good) + 1
+    assert set(np.argsort(-found.log_ratio)[:2]) == {7, 8}
+
+
+def test_threads_do_not_matter(library):
+    query = surface(shift=0.3)
+    one, two = library.compare(query, 1), library.compare(query, 2)
+    assert one.divergence == two.divergence
+    np.testing.assert_array_equal(one.log_ratio, two.log_ratio)

@@ -1,0 +1,76 @@
+import json
+
+import numpy as np
+import pytest
+
+safetensors = pytest.importorskip("safetensors.numpy")
+
+from vwkde.inspection import model_file  # noqa: E402
+from vwkde.inspection.model_file import ModelFileError, read_model, write_model  # noqa: E402
+
+ARRAYS = {"patches": np.arange(24, dtype=np.float32).reshape(2, 3, 4), "mean": np.array([0.1, 1e300])}
+SETTINGS = {"features": "gradient", "rate": 0.01, "names": ["ä.png", "b.png"]}
+
+
+@pytest.fixture
+def path(tmp_path):
+    write_model(tmp_path / "part.vwkde", ARRAYS, SETTINGS)
+    return tmp_path / "part.vwkde"
+
+
+def test_what_was_written_is_read_to_the_last_bit(path):
+    arrays, settings = read_model(path)
+    assert settings == SETTINGS
+    assert set(arrays) == set(ARRAYS)
+    for name, array in ARRAYS.items():
+        assert arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(arrays[name], array)
+
+
+def test_the_file_is_safetensors_and_nothing_else(path):
+    assert set(safetensors.load(path.read_bytes())) == set(ARRAYS)
+
+
+@pytest.mark.parametrize("keep", [0, 5, 100, -1])
+def test_a_file_cut_off_is_told(path, keep):
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(ModelFileError, match=r"part.vwkde: not a model file, or a damaged one"):
+        read_model(path)
+
+
+def test_a_flipped_bit_is_told(path):
+    data = bytearray(path.read_bytes())
+    data[-3] ^= 4
+    path.write_bytes(data)
+    with pytest.raises(ModelFileError, match="its numbers are not those that were written"):
+        read_model(path)
+
+
+def test_a_foreign_file_is_told(path, tmp_path):
+    path.write_text("no model at all, but a text that is long enough for a header")
+    with pytest.raises(ModelFileError, match="not a model file"):
+        read_model(path)
+    path.write_bytes(safetensors.save({"x": np.zeros(3)}))
+    with pytest.raises(ModelFileError, match="not one that vwkde wrote"):
+        read_model(path)
+    with pytest.raises(ModelFileError, match="there is no such file"):
+        read_model(tmp_path / "none.vwkde")
+    with pytest.raises(ModelFileError, match=r"folder|cannot be read|not a model file"):
+        read_model(tmp_path)
+
+
+def test_a_newer_file_is_told(path, monkeypatch):
+    monkeypatch.setattr(model_file, "VERSION", 2)
+    write_model(path, ARRAYS, SETTINGS)
+    monkeypatch.setattr(model_file, "VERSION", 1)
+    with pytest.raises(ModelFileError, match="written by a newer vwkde"):
+        read_model(path)
+
+
+def test_nothing_is_left_of_a_file_that_cannot_be_written(path, tmp_path):
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="JSON"):
+        write_model(path, ARRAYS, {"rate": float("nan")})
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["part.vwkde"]
+    assert json.dumps(read_model(path)[1]) == json.dumps(SETTINGS, sort_keys=True)
