@@ -27,11 +27,11 @@ PIPELINE = [
     "divergences", "information", "classifier", "two_sample",
     "inspection", "inspection.extra", "inspection.images", "inspection.layouts", "inspection.patches",
     "inspection.features", "inspection.coordinates", "inspection.library", "inspection.calibration",
-    "inspection.model_file", "inspection.metrics",
+    "inspection.model_file", "inspection.inspector", "inspection.metrics", "inspection.run_folder",
     "_canvas", "_grids", "_drawing", "displays", "demo", "plot",
     "reproduce.tasks", "reproduce.figure", "reproduce.pages", "reproduce.sweep", "reproduce.repeats", "reproduce.fig1",
     "reproduce.fig2", "reproduce.fig3", "reproduce.fig4", "reproduce.fig5", "reproduce.fig_a1", "reproduce.fig_a2",
-    "reproduce", "cli",
+    "reproduce", "_console", "inspection.commands", "cli",
 ]  # fmt: skip
 
 PUBLIC = {

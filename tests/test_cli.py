@@ -128,13 +128,13 @@ def test_version_and_module():
 def test_bars_appear_on_a_terminal_when_work_lasts(monkeypatch, capfd):
     from rich.console import Console
 
-    from vwkde import _progress
+    from vwkde import _console, _progress
 
-    monkeypatch.setattr(cli, "_PATIENCE", 0.0)
-    monkeypatch.setattr(cli, "_err", Console(stderr=True, force_terminal=True))
-    with cli._bars():
+    monkeypatch.setattr(_console, "_PATIENCE", 0.0)
+    monkeypatch.setattr(_console, "errors", Console(stderr=True, force_terminal=True))
+    with _console.bars():
         list(_progress.track(range(3), "kernel sums", 3))
     assert "kernel sums" in capfd.readouterr().err
-    with cli._bars():
+    with _console.bars():
         list(_progress.track([], "never", 0))
     assert "never" not in capfd.readouterr().err

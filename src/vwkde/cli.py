@@ -3,27 +3,20 @@
 import json
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 
 import vwkde
-from vwkde import _progress
+from vwkde._console import bars, errors, screen
 from vwkde.catalogue import methods
+from vwkde.inspection.commands import app as inspection_app
 
 ERROR = 2
 """Exit status of anything that went wrong; 1 is kept for findings."""
-
-_PATIENCE = 1.0
-"""Seconds of work before a bar appears."""
 
 app = typer.Typer(
     help="Density ratios and divergences from samples, with the leading bias removed.",
@@ -31,8 +24,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-_out = Console()
-_err = Console(stderr=True)
 
 Numerator = Annotated[Path, typer.Argument(metavar="P", help="Sample of P, the numerator: CSV, Parquet or NPY.")]
 Denominator = Annotated[Path, typer.Argument(metavar="Q", help="Sample of Q, the denominator.")]
@@ -73,7 +64,7 @@ def kl(
     from vwkde.tables import read_table
 
     p, q = (read_table(path, _names(columns)) for path in (numerator, denominator))
-    with _bars():
+    with bars():
         estimate = vwkde.kl_divergence(p, q, method=method, random_state=seed, **_given(bandwidth))
     if as_json:
         typer.echo(json.dumps(estimate.to_dict(), indent=2))
@@ -99,7 +90,7 @@ def ratio(
     from vwkde.tables import read_table, write_table
 
     p, q, z = (read_table(path, _names(columns)) for path in (numerator, denominator, at))
-    with _bars():
+    with bars():
         fitted = make_estimator(method, {"random_state": seed, **_given(bandwidth)}).fit(p, q)
         log_ratio = fitted.log_ratio(z)
     results = {"log_ratio": log_ratio, "posterior": posterior(log_ratio, 0.5)}
@@ -127,7 +118,7 @@ def demo(
     from vwkde._canvas import require_matplotlib
     from vwkde.demo import ROWS, run
 
-    with _bars():
+    with bars():
         comparisons = list(run(seed))
     rows = [comparison.to_dict() for comparison in comparisons]
     if as_json:
@@ -137,11 +128,14 @@ def demo(
     try:
         require_matplotlib()
     except ImportError as error:
-        _err.print(f"No picture: {error}", style="yellow", markup=False)
+        errors.print(f"No picture: {error}", style="yellow", markup=False)
         return
     output.mkdir(parents=True, exist_ok=True)
     plot.save_demo(comparisons, output / "demo.png")
     typer.echo(f"Picture: {output / 'demo.png'}", err=as_json)
+
+
+app.add_typer(inspection_app, name="inspect")
 
 
 @app.command()
@@ -161,7 +155,7 @@ def reproduce(
     for name in wanted:
         figure_named(name)
     for name in wanted:
-        with _bars():
+        with bars():
             folder = reproduce_one(name, output, quick=quick, n_jobs=jobs)
         typer.echo(f"{name}: {folder / 'README.md'}")
 
@@ -172,7 +166,7 @@ def main() -> None:
     try:
         app()
     except Exception as error:
-        _err.print(
+        errors.print(
             f"error: {' '.join(str(error).split()) or type(error).__name__}", style="red", markup=False, soft_wrap=True
         )
         raise SystemExit(ERROR) from None
@@ -198,30 +192,11 @@ def _print_table(rows: list[dict[str, Any]], title: str) -> None:
         table.add_column(name, justify="left" if name == "example" else "right")
     for row in rows:
         table.add_row(*(value if isinstance(value, str) else f"{value:.3f}" for value in row.values()))
-    _out.print(table)
+    screen.print(table)
 
 
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    _err.print(f"warning: {message}", style="yellow", markup=False, soft_wrap=True)
-
-
-@contextmanager
-def _bars() -> Iterator[None]:
-    """Show a bar for each stage of work that lasts."""
-    start = monotonic()
-    tasks: dict[str, TaskID] = {}
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=_err, transient=True, disable=not _err.is_terminal) as progress:
-
-        def listen(stage: str, done: int, total: int) -> None:
-            if monotonic() - start < _PATIENCE:
-                return
-            if stage not in tasks:
-                tasks[stage] = progress.add_task(stage, total=total)
-            progress.update(tasks[stage], completed=done, total=total)
-
-        with _progress.listening(listen):
-            yield
+    errors.print(f"warning: {message}", style="yellow", markup=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

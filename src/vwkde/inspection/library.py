@@ -13,15 +13,19 @@ from numpy.typing import NDArray
 
 from vwkde import _blocks
 from vwkde.bandwidth import select_bandwidth
-from vwkde.ratio import DensityRatio
+from vwkde.derivatives.gaussian import fit_gaussian
+from vwkde.estimates import EstimatePair
+from vwkde.samples import Sample
 from vwkde.sums.batches import Batch, make_batch, mean_log_sums, mutual_mean_log_sums
-from vwkde.weights.expansion import median_length_scale
+from vwkde.weights.expansion import fit_expansion, median_length_scale
+from vwkde.weights.residual import bias_terms
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 _BASIS = 200
 """Basis points of the weight: with some hundreds of patches more of them change nothing."""
+_RIDGE = 0.1
 _SAMPLED_IMAGES = 8
 """Good images that bandwidth and length scale are chosen by."""
 
@@ -80,21 +84,32 @@ class Library:
     def _refine(self, patches: Singles, candidates: NDArray[np.intp], n_threads: int | None) -> Comparison:
         """Return the comparison with the nearest of the candidates by the paper's weighted estimates."""
         found: dict[int, Floats] = {}
+        query = _sample(patches)
 
         def work(image: int) -> None:
-            ratio = DensityRatio(
-                guide=None,
-                derivatives="gaussian",
-                bandwidth=self.bandwidth,
-                length_scale=self.length_scale,
-                max_basis=_BASIS,
-                n_threads=1,
-            )
-            found[image] = ratio.fit(patches, self.patches[image]).numerator_log_ratio_
+            found[image] = self._log_ratio(query, _sample(self.patches[image]))
 
         _blocks.run(work, [int(image) for image in candidates], None, n_threads)
         nearest = min(found, key=lambda image: found[image].mean())
         return Comparison(float(found[nearest].mean()), nearest, found[nearest])
+
+    def _log_ratio(self, query: Sample, good: Sample) -> Floats:
+        """Return the log ratio at the query's patches, each left out, with the variational weight by Gaussian scores.
+
+        `DensityRatio` would whiten the two samples anew, by their own spread; then a defect, which widens it, would
+        bring its own patches nearer to the good ones.
+        """
+        models = fit_gaussian(query.points, query.weight, "image"), fit_gaussian(good.points, good.weight, "good image")
+        points = np.concatenate([query.points, good.points])
+        random = np.random.default_rng(0)
+        basis = points[np.sort(random.choice(len(points), min(len(points), _BASIS), replace=False))]
+        terms = bias_terms(*models, points)
+        alike = np.ones(len(points))
+        weight = fit_expansion(points, terms, alike, basis, self.length_scale, _RIDGE, _blocks.DEFAULT_MEMORY_BUDGET, 1)
+        pair = EstimatePair(
+            query, good, weight, self.bandwidth, query.points.dtype, _blocks.DEFAULT_MEMORY_BUDGET, n_threads=1
+        )
+        return pair.at_numerator.log_ratio
 
     @cached_property
     def _batch(self) -> Batch:
@@ -111,3 +126,7 @@ def make_library(patches: Singles, candidates: int, seed: int) -> Library:
     widths = [select_bandwidth(image, "likelihood", part=0.25, random_state=seed) for image in some]
     scales = [median_length_scale(one, other) for one, other in zip(some, np.roll(some, 1, axis=0), strict=True)]
     return Library(patches, float(np.exp(np.mean(np.log(widths)))), float(np.mean(scales)), candidates)
+
+
+def _sample(patches: Singles) -> Sample:
+    return Sample(patches.astype(np.float64), np.ones(len(patches)), np.arange(len(patches)))

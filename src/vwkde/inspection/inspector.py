@@ -1,0 +1,252 @@
+"""The inspection as one object: learn a surface from good images, then judge others."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+from sklearn.exceptions import NotFittedError
+
+from vwkde._progress import track
+from vwkde.inspection.calibration import Calibration, calibrate
+from vwkde.inspection.coordinates import Coordinates, fit_coordinates
+from vwkde.inspection.features import FeatureSet, as_features
+from vwkde.inspection.library import Library, make_library
+from vwkde.inspection.model_file import ModelFileError, read_model, write_model
+from vwkde.inspection.patches import PatchGrid
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+_FEWEST = 3
+"""Good images without which nothing can be said: each is judged by at least two others."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A region of an image, in pixels: the first row and column, and those after the last."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What was found about one image.
+
+    `score` is its divergence from the nearest good image, in nats. `p_value` is the share of good images that score as
+    high. `log_ratio` is the map of how much more likely each patch is in this image than in the nearest good one, in
+    nats, spread to pixels; where it exceeds `map_threshold`, which hardly any good image does anywhere, there are
+    `boxes`.
+    """
+
+    name: str
+    score: float
+    p_value: float
+    threshold: float
+    rejected: bool
+    nearest: str
+    log_ratio: Singles
+    map_threshold: float
+    milliseconds: float
+
+    @property
+    def verdict(self) -> str:
+        """OK or NG."""
+        return "NG" if self.rejected else "OK"
+
+    @property
+    def boxes(self) -> list[Box]:
+        """The regions where the map exceeds its threshold, highest first; none in an image that passes."""
+        if not self.rejected:
+            return []
+        labels, count = ndimage.label(self.log_ratio > min(self.map_threshold, 0.9 * float(self.log_ratio.max())))
+        peaks = ndimage.maximum(self.log_ratio, labels, range(1, count + 1))
+        places = ndimage.find_objects(labels)
+        found = [Box(rows.start, columns.start, rows.stop, columns.stop) for rows, columns in places]
+        return [box for _, box in sorted(zip(peaks, found, strict=True), key=lambda pair: -pair[0])]
+
+
+class SurfaceInspector:
+    """Learns a surface from good images alone, and tells whether other images show the same.
+
+    Parameters
+    ----------
+    features : "gradient" or a callable
+        What is measured in each patch: the paper's four moments of the gradient, or any function of an image that
+        returns an array (rows, columns, features).
+    false_reject_rate : float
+        The share of good images that may be rejected. The threshold is set from good images to keep it.
+    candidates : int
+        Good images that an image is compared with closely, after a coarse comparison with all of them.
+    random_state : int
+        Seeds every random choice.
+    n_threads : int or None
+        Threads to use; by default all that the machine and its environment allow.
+    """
+
+    def __init__(
+        self,
+        features: Any = "gradient",
+        *,
+        false_reject_rate: float = 0.05,
+        candidates: int = 10,
+        random_state: int = 0,
+        n_threads: int | None = None,
+    ) -> None:
+        self.features = features
+        self.false_reject_rate = false_reject_rate
+        self.candidates = candidates
+        self.random_state = random_state
+        self.n_threads = n_threads
+
+    def fit(self, images: Iterable[Singles], names: Sequence[str] | None = None) -> Self:
+        """Learn from good images: gray arrays of one shape, with values from 0 to 1."""
+        features, grid = as_features(self.features), PatchGrid()
+        found, shape = _measure(images, features, grid, None, names)
+        if len(found) < _FEWEST:
+            raise ValueError(f"There are {len(found)} good images; at least {_FEWEST} are needed, and 20 or more help.")
+        stacked = np.stack(found)
+        coordinates = fit_coordinates(stacked, features.components)
+        library = make_library(coordinates(stacked), self.candidates, self.random_state)
+        self._features, self._grid, self._shape = features, grid, shape
+        self._coordinates = coordinates
+        self._settle(library, library.mutual_sums(n_threads=self.n_threads), _names(names, len(found)))
+        return self
+
+    def add(self, images: Iterable[Singles], names: Sequence[str] | None = None) -> Self:
+        """Add good images; coordinates and widths stay as they are, the threshold follows."""
+        self._check_fitted()
+        found, _ = _measure(images, self._features, self._grid, self._shape, names)
+        if not found:
+            return self
+        patches = np.concatenate([self._library.patches, self._coordinates(np.stack(found))])
+        old = self._library
+        library = Library(patches, old.bandwidth, old.length_scale, old.candidates)
+        new_names = _names(names, len(found), first=len(self.names_))
+        self._settle(library, library.mutual_sums(self._sums, self.n_threads), [*self.names_, *new_names])
+        return self
+
+    def check(self, image: Singles, name: str = "image") -> Inspection:
+        """Judge one image."""
+        self._check_fitted()
+        start = perf_counter()
+        (measured,), _ = _measure([image], self._features, self._grid, self._shape, [name])
+        found = self._library.compare(self._coordinates(measured), self.n_threads)
+        ratio_map = self._map(found.log_ratio)
+        return Inspection(
+            name,
+            found.divergence,
+            self.calibration_.p_value(found.divergence),
+            self.calibration_.threshold,
+            self.calibration_.rejects(found.divergence),
+            self.names_[found.nearest],
+            ratio_map,
+            self.map_calibration_.threshold,
+            1000 * (perf_counter() - start),
+        )
+
+    def save(self, path: Path) -> None:
+        """Write the fitted inspection to one file."""
+        self._check_fitted()
+        if not isinstance(self.features, str):
+            raise ValueError("Only inspections with named features can be saved: a function is not data. Use a name.")
+        settings = {
+            "features": self.features,
+            "false_reject_rate": self.false_reject_rate,
+            "candidates": self.candidates,
+            "random_state": self.random_state,
+            "bandwidth": self._library.bandwidth,
+            "length_scale": self._library.length_scale,
+            "image_shape": list(self._shape),
+            "names": self.names_,
+        }
+        arrays: dict[str, NDArray[Any]] = {
+            "patches": self._library.patches,
+            "mean": self._coordinates.mean,
+            "matrix": self._coordinates.matrix,
+            "sums": self._sums,
+            "scores": self.calibration_.scores,
+            "peaks": self.map_calibration_.scores,
+        }
+        write_model(path, arrays, settings)
+
+    @classmethod
+    def load(cls, path: Path, n_threads: int | None = None) -> Self:
+        """Return the inspection that `save` wrote."""
+        arrays, settings = read_model(path)
+        try:
+            inspector = cls(
+                settings["features"],
+                false_reject_rate=settings["false_reject_rate"],
+                candidates=settings["candidates"],
+                random_state=settings["random_state"],
+                n_threads=n_threads,
+            )
+            inspector._features, inspector._grid = as_features(inspector.features), PatchGrid()
+            inspector._shape = tuple(settings["image_shape"])
+            inspector._coordinates = Coordinates(arrays["mean"], arrays["matrix"])
+            inspector._library = Library(
+                arrays["patches"], settings["bandwidth"], settings["length_scale"], settings["candidates"]
+            )
+            inspector._sums, inspector.names_ = arrays["sums"], list(settings["names"])
+            inspector._calibrate(arrays["scores"], arrays["peaks"])
+        except KeyError as error:
+            raise ModelFileError(f"{path}: the part {error} is missing. Fit it again, or take a copy.") from None
+        return inspector
+
+    def _settle(self, library: Library, sums: Floats, names: list[str]) -> None:
+        """Keep a library and what its images say of one another."""
+        found = library.left_out(sums, self.n_threads)
+        scores = np.array([comparison.divergence for comparison in found])
+        peaks = np.array([self._map(comparison.log_ratio).max() for comparison in found], dtype=np.float64)
+        self._calibrate(scores, peaks)
+        self._library, self._sums, self.names_ = library, sums, names
+
+    def _calibrate(self, scores: Floats, peaks: Floats) -> None:
+        self.calibration_ = calibrate(scores, self.false_reject_rate)
+        self.map_calibration_ = Calibration(peaks, self.false_reject_rate)
+
+    def _map(self, log_ratio: Floats) -> Singles:
+        values = log_ratio.reshape(self._grid.shape(self._shape))
+        return self._grid.spread(values, self._shape).astype(np.float32)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "_library"):
+            raise NotFittedError("The inspector has seen no good images yet. Call fit with some first.")
+
+
+def _measure(
+    images: Iterable[Singles],
+    features: FeatureSet,
+    grid: PatchGrid,
+    shape: tuple[int, ...] | None,
+    names: Sequence[str] | None,
+) -> tuple[list[Singles], tuple[int, ...]]:
+    """Return the features of every image, (patches, features), and the images' common shape."""
+    found: list[Singles] = []
+    total = len(names) if names is not None else getattr(images, "__len__", lambda: 0)()
+    for image in track(images, "measuring images", total) if total > 1 else images:
+        shape = image.shape if shape is None else shape
+        if image.shape != shape:
+            name = names[len(found)] if names is not None else f"image {len(found)}"
+            raise ValueError(
+                f"{name}: is {_size(image.shape)} pixels, but the others are {_size(shape)}. Crop or resize it."
+            )
+        measured = features(image, grid)
+        found.append(measured.reshape(-1, measured.shape[2]))
+    return found, shape or ()
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return " × ".join(map(str, reversed(shape)))
+
+
+def _names(names: Sequence[str] | None, count: int, first: int = 0) -> list[str]:
+    return list(names) if names is not None else [f"good {first + number}" for number in range(count)]

@@ -1,0 +1,107 @@
+"""`vwkde inspect` as it is typed."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("safetensors")
+pytest.importorskip("PIL")
+
+from PIL import Image
+from scipy import ndimage
+
+
+def write_surface(path, seed, defect=False):
+    random = np.random.default_rng(seed)
+    image = ndimage.gaussian_filter(random.normal(size=(160, 160)), 1.5)
+    if defect:
+        image[100:140, 100:140] = ndimage.gaussian_filter(image, 6)[100:140, 100:140]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(np.clip(128 + 128 * image, 0, 255).astype(np.uint8)).save(path)
+
+
+def run(*arguments):
+    command = [sys.executable, "-m", "vwkde.cli", "inspect", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("surfaces")
+    for seed in range(22):
+        write_surface(folder / "good" / f"{seed}.png", seed)
+    for seed in range(3):
+        write_surface(folder / "new" / f"bad {seed}.png", 2_000 + seed, defect=True)
+    write_surface(folder / "new" / "fine.png", 1_001)
+    done = run("fit", folder / "good", "-o", folder / "part.vwkde")
+    assert done.returncode == 0, done.stderr
+    assert "22 good images learnt" in done.stdout
+    return folder
+
+
+def test_a_check_finds_the_defects_and_says_so_by_its_status(folder, tmp_path):
+    done = run("check", folder / "new", "-m", folder / "part.vwkde", "-o", tmp_path / "run")
+    assert done.returncode == 1, done.stderr
+    rows = list(csv.DictReader((tmp_path / "run" / "scores.csv").read_text().splitlines()))
+    verdicts = {row["image"]: row["verdict"] for row in rows}
+    assert verdicts == {"bad 0.png": "NG", "bad 1.png": "NG", "bad 2.png": "NG", "fine.png": "OK"}
+    assert rows[-1]["image"] == "fine.png"  # the worst come first
+    assert all(row["boxes"] for row in rows[:3])
+    assert rows[3]["boxes"] == ""
+    record = json.loads((tmp_path / "run" / "results.json").read_text())
+    assert record["counts"] == {"OK": 1, "NG": 3, "ERROR": 0}
+    overlay = np.asarray(Image.open(tmp_path / "run" / "overlays" / "bad 0.png"))
+    colour = np.ptp(overlay.astype(int), axis=2)
+    assert colour[110:130, 110:130].mean() > 30
+    assert colour[:60, :60].max() == 0
+
+
+def test_a_good_image_passes(folder, tmp_path):
+    done = run("check", folder / "new" / "fine.png", "-m", folder / "part.vwkde", "-o", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 images checked, 0 rejected" in done.stdout
+
+
+def test_bad_files_are_told_and_the_rest_is_scored(folder, tmp_path):
+    images = tmp_path / "images"
+    write_surface(images / "a.png", 1_001)
+    (images / "empty.png").write_bytes(b"")
+    (images / "text.png").write_text("no image")
+    Image.new("L", (40, 50)).save(images / "small.png")
+    done = run("check", images, "-m", folder / "part.vwkde", "-o", tmp_path / "run")
+    assert done.returncode == 2
+    for name in ("empty.png", "text.png", "small.png"):
+        assert name in done.stderr
+    rows = {row["image"]: row for row in csv.DictReader((tmp_path / "run" / "scores.csv").read_text().splitlines())}
+    assert rows["a.png"]["verdict"] == "OK"
+    assert {name for name, row in rows.items() if row["verdict"] == "ERROR"} == {"empty.png", "text.png", "small.png"}
+
+
+def test_adding_good_images_moves_the_threshold(folder, tmp_path):
+    model = tmp_path / "part.vwkde"
+    model.write_bytes((folder / "part.vwkde").read_bytes())
+    for seed in range(3):
+        write_surface(tmp_path / "more" / f"{seed}.png", 500 + seed)
+    done = run("add", tmp_path / "more", "-m", model)
+    assert done.returncode == 0, done.stderr
+    assert "3 good images added, 25 in all" in done.stdout
+    assert run("check", folder / "new", "-m", model, "-o", tmp_path / "run").returncode == 1
+
+
+def test_what_was_recognised_is_printed_and_nothing_done(folder, tmp_path):
+    done = run("fit", folder / "good", "-o", tmp_path / "part.vwkde", "--dry-run")
+    assert done.returncode == 0
+    assert "flat" in done.stdout
+    assert "22" in done.stdout
+    assert not (tmp_path / "part.vwkde").exists()
+
+
+def test_errors_are_one_line(folder, tmp_path):
+    done = run("check", folder / "new", "-m", tmp_path / "none.vwkde")
+    assert done.returncode == 2
+    assert "there is no such file" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1

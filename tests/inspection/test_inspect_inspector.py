@@ -1,0 +1,118 @@
+import warnings
+
+import numpy as np
+import pytest
+
+pytest.importorskip("safetensors")
+
+from scipy import ndimage
+from sklearn.exceptions import NotFittedError
+
+from vwkde.inspection.inspector import SurfaceInspector
+from vwkde.inspection.library import Library
+from vwkde.inspection.model_file import ModelFileError, read_model, write_model
+
+SHAPE = (160, 160)
+
+
+def surface(seed, defect=False):
+    """A rough surface; a defect is a smooth spot a quarter of the way in from the lower right corner."""
+    random = np.random.default_rng(seed)
+    image = ndimage.gaussian_filter(random.normal(size=SHAPE), 1.5)
+    if defect:
+        image[100:140, 100:140] = ndimage.gaussian_filter(image, 6)[100:140, 100:140]
+    return np.clip(0.5 + 0.5 * image, 0, 1).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def inspector():
+    return SurfaceInspector(false_reject_rate=0.1).fit([surface(seed) for seed in range(24)])
+
+
+def test_good_images_pass_and_defects_are_found_where_they_are(inspector):
+    good = [inspector.check(surface(1_000 + seed)) for seed in range(10)]
+    bad = [inspector.check(surface(2_000 + seed, defect=True), f"bad {seed}") for seed in range(5)]
+    assert sum(each.rejected for each in good) <= 3
+    assert all(each.rejected and each.p_value <= 0.1 and each.verdict == "NG" for each in bad)
+    assert min(each.score for each in bad) > max(each.score for each in good)
+    for each in bad:
+        row, column = np.unravel_index(np.argmax(each.log_ratio), SHAPE)
+        assert 84 <= row < 156
+        assert 84 <= column < 156
+        box = each.boxes[0]
+        assert box.top < 140
+        assert box.bottom > 100
+        assert box.left < 140
+        assert box.right > 100
+    assert all(each.boxes == [] for each in good if not each.rejected)
+
+
+def test_the_stated_rate_of_good_images_is_rejected(inspector):
+    rejected = np.mean([inspector.check(surface(5_000 + seed)).rejected for seed in range(60)])
+    assert rejected <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / 60) + 3 * np.sqrt(0.1 * 0.9 / 24)
+    assert np.mean(inspector.calibration_.scores > inspector.calibration_.threshold) <= 0.1
+
+
+def test_saved_and_loaded_scores_are_equal_to_the_last_bit(inspector, tmp_path):
+    inspector.save(tmp_path / "part.vwkde")
+    loaded = SurfaceInspector.load(tmp_path / "part.vwkde")
+    for image in (surface(77), surface(78, defect=True)):
+        one, other = inspector.check(image), loaded.check(image)
+        assert (one.score, one.p_value, one.threshold, one.nearest) == (
+            other.score,
+            other.p_value,
+            other.threshold,
+            other.nearest,
+        )
+        np.testing.assert_array_equal(one.log_ratio, other.log_ratio)
+        assert one.map_threshold == other.map_threshold
+    loaded.save(tmp_path / "again.vwkde")
+    (arrays, settings), (first_arrays, first_settings) = (
+        read_model(tmp_path / name) for name in ("again.vwkde", "part.vwkde")
+    )
+    assert settings == first_settings
+    for name, array in first_arrays.items():
+        np.testing.assert_array_equal(arrays[name], array)
+
+
+def test_adding_is_fitting_all_with_the_same_coordinates(inspector, tmp_path):
+    inspector.save(tmp_path / "part.vwkde")
+    grown = SurfaceInspector.load(tmp_path / "part.vwkde")
+    more = [surface(seed) for seed in range(24, 30)]
+    grown.add(more, [f"new {seed}" for seed in range(6)])
+    assert grown.names_[-1] == "new 5"
+    old = inspector._library
+    patches = np.concatenate(
+        [old.patches, [inspector._coordinates(grown._features(image, grown._grid)).reshape(-1, 4) for image in more]]
+    )
+    whole = Library(patches, old.bandwidth, old.length_scale, old.candidates)
+    expected = [each.divergence for each in whole.left_out(whole.mutual_sums())]
+    np.testing.assert_array_equal(grown.calibration_.scores, expected)
+
+
+def test_any_function_measures_but_only_names_are_saved(tmp_path):
+    def means(image):
+        return ndimage.uniform_filter(image, 32)[16:144:16, 16:144:16, None]
+
+    found = SurfaceInspector(means, false_reject_rate=0.2).fit([surface(seed) for seed in range(6)])
+    assert np.isfinite(found.check(surface(9)).score)
+    with pytest.raises(ValueError, match="Only inspections with named features can be saved"):
+        found.save(tmp_path / "part.vwkde")
+
+
+def test_what_cannot_be_judged_is_told(inspector, tmp_path):
+    with pytest.raises(ValueError, match=r"bad.png: is 100 × 80 pixels, but the others are 160 × 160"):
+        inspector.check(np.zeros((80, 100), dtype=np.float32), "bad.png")
+    with pytest.raises(ValueError, match="at least 3 are needed"):
+        SurfaceInspector().fit([surface(0), surface(1)])
+    with pytest.raises(NotFittedError, match="has seen no good images"):
+        SurfaceInspector().check(surface(0))
+    write_model(tmp_path / "part.vwkde", {"mean": np.zeros(3)}, {"features": "gradient"})
+    with pytest.raises(ModelFileError, match="is missing"):
+        SurfaceInspector.load(tmp_path / "part.vwkde")
+
+
+def test_an_image_of_one_grey_is_judged_without_a_warning(inspector):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        assert inspector.check(np.full(SHAPE, 0.5, dtype=np.float32)).rejected
