@@ -22,7 +22,7 @@ class Scale:
 
 
 WHOLE = Scale()
-QUICK = Scale(repetitions=3, quick=True)
+QUICK = Scale(repetitions=2, quick=True)
 
 
 @dataclass(frozen=True)
