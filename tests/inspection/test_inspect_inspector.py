@@ -79,7 +79,7 @@ def test_adding_is_fitting_all_with_the_same_coordinates(inspector, tmp_path):
     inspector.save(tmp_path / "part.vwkde")
     grown = SurfaceInspector.load(tmp_path / "part.vwkde")
     more = [surface(seed) for seed in range(24, 30)]
-    grown.add(more, [f"new {seed}" for seed in range(6)])
+    grown.add([(f"new {seed}", image) for seed, image in enumerate(more)])
     assert grown.names_[-1] == "new 5"
     old = inspector._library
     patches = np.concatenate(
@@ -101,7 +101,7 @@ def test_any_function_measures_but_only_names_are_saved(tmp_path):
 
 
 def test_what_cannot_be_judged_is_told(inspector, tmp_path):
-    with pytest.raises(ValueError, match=r"bad.png: is 100 × 80 pixels, but the others are 160 × 160"):
+    with pytest.raises(ValueError, match=r"bad.png: is 100 × 80 pixels, but must have 160 × 160 like the others"):
         inspector.check(np.zeros((80, 100), dtype=np.float32), "bad.png")
     with pytest.raises(ValueError, match="at least 3 are needed"):
         SurfaceInspector().fit([surface(0), surface(1)])

@@ -1,5 +1,7 @@
 """The commands of `vwkde inspect`: learn a surface from good images, check others, add good ones."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,12 +10,9 @@ import typer
 from vwkde._console import bars, errors
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from vwkde.inspection.inspector import Inspection, SurfaceInspector
     from vwkde.inspection.layouts import Item
-    from vwkde.inspection.run_folder import Failure
+    from vwkde.inspection.pictures import Failure, Pictures
 
 FINDING, ERROR = 1, 2
 """Exit status when an image fails, and when something went wrong."""
@@ -37,20 +36,19 @@ def fit(
     """Learn a surface from good images, and write a model file."""
     from vwkde.inspection.inspector import SurfaceInspector
     from vwkde.inspection.layouts import describe, recognise
+    from vwkde.inspection.pictures import Pictures
 
     layout = recognise(good)
     if dry_run:
         typer.echo(describe(layout))
         return
-    names, images, failures = _read_all(layout.good)
-    if not names:
-        raise ValueError(f"{good}: no good images that can be read. Name a folder that holds some.")
-    with bars():
-        inspector = SurfaceInspector(features, false_reject_rate=rate).fit(images, names)
+    pictures = Pictures(layout.good)
+    with _told(pictures), bars():
+        inspector = SurfaceInspector(features, false_reject_rate=rate).fit(pictures)
     inspector.save(output)
-    _tell(failures)
-    typer.echo(f"{len(names)} good images learnt; score above which an image fails: {_nats(inspector)}. {output}")
-    _exit(failures)
+    count = len(inspector.names_)
+    typer.echo(f"{count} good images learnt; score above which an image fails: {_nats(inspector)}. {output}")
+    _exit(pictures.failures)
 
 
 @app.command()
@@ -62,6 +60,7 @@ def check(
 ) -> None:
     """Check images: 0 if all pass, 1 if some fail, 2 if some could not be read."""
     from vwkde.inspection.inspector import SurfaceInspector
+    from vwkde.inspection.pictures import Pictures
     from vwkde.inspection.run_folder import SCORES, write_run
 
     items = _items(images)
@@ -69,13 +68,14 @@ def check(
         typer.echo(f"{len(items)} images, {items[0].name} to {items[-1].name}")
         return
     inspector = SurfaceInspector.load(model)
-    with bars():
-        inspections, failures = _check_all(inspector, items, output)
+    pictures = Pictures(items, inspector.image_shape)
+    with _told(pictures), bars():
+        inspections = _check_all(inspector, pictures, output)
+    failures = pictures.failures
     write_run(output, inspections, failures)
     for found in sorted(inspections, key=lambda each: -each.score):
         if found.rejected:
             typer.echo(f"NG {found.name}: {found.score:.3g} nats, p = {found.p_value:.3g}")
-    _tell(failures)
     rejected = sum(found.rejected for found in inspections)
     typer.echo(f"{len(inspections)} images checked, {rejected} rejected. {output / SCORES}")
     _exit(failures, rejected > 0)
@@ -86,15 +86,17 @@ def add(more_good: Good, model: Model) -> None:
     """Add good images to a model; the threshold follows."""
     from vwkde.inspection.inspector import SurfaceInspector
     from vwkde.inspection.layouts import recognise
+    from vwkde.inspection.pictures import Pictures
 
     inspector = SurfaceInspector.load(model)
-    names, images, failures = _read_all(recognise(more_good).good)
-    with bars():
-        inspector.add(images, names)
+    before = len(inspector.names_)
+    pictures = Pictures(recognise(more_good).good, inspector.image_shape)
+    with _told(pictures), bars():
+        inspector.add(pictures)
     inspector.save(model)
-    _tell(failures)
-    typer.echo(f"{len(names)} good images added, {len(inspector.names_)} in all; threshold {_nats(inspector)}. {model}")
-    _exit(failures)
+    count = len(inspector.names_)
+    typer.echo(f"{count - before} good images added, {count} in all; threshold {_nats(inspector)}. {model}")
+    _exit(pictures.failures)
 
 
 def _items(images: Path) -> "tuple[Item, ...]":
@@ -107,45 +109,27 @@ def _items(images: Path) -> "tuple[Item, ...]":
     return tuple(Item(path, path.relative_to(images).as_posix(), None, None) for path in found)
 
 
-def _read_all(items: "tuple[Item, ...]") -> "tuple[list[str], list[NDArray[np.float32]], list[Failure]]":
-    """Return the names and pixels of the images that can be read, and what is wrong with the others."""
-    from vwkde.inspection.images import ImageError, read_image
-    from vwkde.inspection.run_folder import Failure
-
-    names, images, failures = [], [], []
-    for item in items:
-        try:
-            images.append(read_image(item.path))
-            names.append(item.name)
-        except ImageError as error:
-            failures.append(Failure(item.name, str(error)))
-    return names, images, failures
-
-
-def _check_all(
-    inspector: "SurfaceInspector", items: "tuple[Item, ...]", output: Path
-) -> "tuple[list[Inspection], list[Failure]]":
-    """Return what was found about each image, its picture being written, and what is wrong with the others."""
+def _check_all(inspector: "SurfaceInspector", pictures: "Pictures", output: Path) -> "list[Inspection]":
+    """Return what was found about each image, its picture being written."""
     from vwkde._progress import track
-    from vwkde.inspection.images import read_image
-    from vwkde.inspection.run_folder import Failure, write_overlay
+    from vwkde.inspection.run_folder import write_overlay
 
-    inspections, failures = [], []
-    for item in track(items, "checking images", len(items)):
-        try:
-            image = read_image(item.path)
-            found = inspector.check(image, item.name)
-        except ValueError as error:
-            failures.append(Failure(item.name, str(error)))
-            continue
+    inspections = []
+    for name, image in track(pictures, "checking images", len(pictures)):
+        found = inspector.check(image, name)
         write_overlay(output, image, found)
         inspections.append(found)
-    return inspections, failures
+    return inspections
 
 
-def _tell(failures: "list[Failure]") -> None:
-    for failure in failures:
-        errors.print(f"error: {failure.reason}", style="red", markup=False, soft_wrap=True)
+@contextmanager
+def _told(pictures: "Pictures") -> Iterator[None]:
+    """Tell in the end, whatever happens, which images could not be used."""
+    try:
+        yield
+    finally:
+        for failure in pictures.failures:
+            errors.print(f"error: {failure.reason}", style="red", markup=False, soft_wrap=True)
 
 
 def _exit(failures: "list[Failure]", finding: bool = False) -> None:

@@ -1,5 +1,6 @@
 """The coordinates in which patches are compared: features of good images, whitened and perhaps reduced."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,15 +25,13 @@ class Coordinates:
         return ((features - self.mean) @ self.matrix).astype(np.float32)
 
 
-def fit_coordinates(features: NDArray[np.floating], components: int | None) -> Coordinates:
-    """Return the map of features (images, patches, d) of good images.
+def fit_coordinates(features: Sequence[NDArray[np.floating]], components: int | None) -> Coordinates:
+    """Return the map for the features (patches, d) of good images.
 
     Columns are standardised first, so that their units do not matter. Of the principal components the largest few are
     kept, or all that vary.
     """
-    columns = features.shape[2]
-    rows = features.reshape(-1, columns)
-    mean = rows.mean(axis=0, dtype=np.float64)
+    mean = np.mean([image.mean(axis=0, dtype=np.float64) for image in features], axis=0)
     covariance = _covariance(features, mean)
     scale = np.sqrt(np.diag(covariance))
     if not (scale > 0).any():
@@ -45,10 +44,10 @@ def fit_coordinates(features: NDArray[np.floating], components: int | None) -> C
     return Coordinates(mean, matrix)
 
 
-def _covariance(features: NDArray[np.floating], mean: Floats) -> Floats:
+def _covariance(features: Sequence[NDArray[np.floating]], mean: Floats) -> Floats:
     """Return the covariance of all patches, image by image so that no copy of all is made."""
     total = np.zeros((len(mean), len(mean)))
     for image in features:
         centred = image - mean
         total += centred.T @ centred
-    return total / (features.shape[0] * features.shape[1] - 1)
+    return total / (sum(map(len, features)) - 1)

@@ -1,7 +1,8 @@
 """The inspection as one object: learn a surface from good images, then judge others."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from sklearn.exceptions import NotFittedError
 
+from vwkde._blocks import run, thread_count
 from vwkde._progress import track
 from vwkde.inspection.calibration import Calibration, calibrate
 from vwkde.inspection.coordinates import Coordinates, fit_coordinates
@@ -18,9 +20,11 @@ from vwkde.inspection.features import FeatureSet, as_features
 from vwkde.inspection.library import Library, make_library
 from vwkde.inspection.model_file import ModelFileError, read_model, write_model
 from vwkde.inspection.patches import PatchGrid
+from vwkde.inspection.pictures import check_shape
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
+Images = Iterable[Singles] | Iterable[tuple[str, Singles]]
 
 _FEWEST = 3
 """Good images without which nothing can be said: each is judged by at least two others."""
@@ -106,38 +110,38 @@ class SurfaceInspector:
         self.random_state = random_state
         self.n_threads = n_threads
 
-    def fit(self, images: Iterable[Singles], names: Sequence[str] | None = None) -> Self:
-        """Learn from good images: gray arrays of one shape, with values from 0 to 1."""
+    def fit(self, images: Images) -> Self:
+        """Learn from good images: gray arrays of one shape, with values from 0 to 1, or pairs of a name and an array.
+
+        Images are taken one after the other, so that a generator need not hold them all.
+        """
         features, grid = as_features(self.features), PatchGrid()
-        found, shape = _measure(images, features, grid, None, names)
-        if len(found) < _FEWEST:
-            raise ValueError(f"There are {len(found)} good images; at least {_FEWEST} are needed, and 20 or more help.")
-        stacked = np.stack(found)
-        coordinates = fit_coordinates(stacked, features.components)
-        library = make_library(coordinates(stacked), self.candidates, self.random_state)
-        self._features, self._grid, self._shape = features, grid, shape
+        names, measured, shape = _measure(images, features, grid, self.n_threads)
+        if len(names) < _FEWEST:
+            raise ValueError(f"There are {len(names)} good images; at least {_FEWEST} are needed, and 20 or more help.")
+        coordinates = fit_coordinates(measured, features.components)
+        library = make_library(_mapped(measured, coordinates), self.candidates, self.random_state)
+        self._features, self._grid, self.image_shape = features, grid, shape
         self._coordinates = coordinates
-        self._settle(library, library.mutual_sums(n_threads=self.n_threads), _names(names, len(found)))
+        self._settle(library, library.mutual_sums(n_threads=self.n_threads), names)
         return self
 
-    def add(self, images: Iterable[Singles], names: Sequence[str] | None = None) -> Self:
+    def add(self, images: Images) -> Self:
         """Add good images; coordinates and widths stay as they are, the threshold follows."""
         self._check_fitted()
-        found, _ = _measure(images, self._features, self._grid, self._shape, names)
-        if not found:
-            return self
-        patches = np.concatenate([self._library.patches, self._coordinates(np.stack(found))])
-        old = self._library
-        library = Library(patches, old.bandwidth, old.length_scale, old.candidates)
-        new_names = _names(names, len(found), first=len(self.names_))
-        self._settle(library, library.mutual_sums(self._sums, self.n_threads), [*self.names_, *new_names])
+        first, shape = len(self.names_), self.image_shape
+        names, measured, _ = _measure(images, self._features, self._grid, self.n_threads, shape, first)
+        if names:
+            library = self._library.grown(_mapped(measured, self._coordinates))
+            self._settle(library, library.mutual_sums(self._sums, self.n_threads), [*self.names_, *names])
         return self
 
     def check(self, image: Singles, name: str = "image") -> Inspection:
         """Judge one image."""
         self._check_fitted()
         start = perf_counter()
-        (measured,), _ = _measure([image], self._features, self._grid, self._shape, [name])
+        check_shape(image, self.image_shape, name)
+        measured = _rows(self._features(image, self._grid))
         found = self._library.compare(self._coordinates(measured), self.n_threads)
         ratio_map = self._map(found.log_ratio)
         return Inspection(
@@ -164,7 +168,7 @@ class SurfaceInspector:
             "random_state": self.random_state,
             "bandwidth": self._library.bandwidth,
             "length_scale": self._library.length_scale,
-            "image_shape": list(self._shape),
+            "image_shape": list(self.image_shape),
             "names": self.names_,
         }
         arrays: dict[str, NDArray[Any]] = {
@@ -190,7 +194,7 @@ class SurfaceInspector:
                 n_threads=n_threads,
             )
             inspector._features, inspector._grid = as_features(inspector.features), PatchGrid()
-            inspector._shape = tuple(settings["image_shape"])
+            inspector.image_shape = tuple(settings["image_shape"])
             inspector._coordinates = Coordinates(arrays["mean"], arrays["matrix"])
             inspector._library = Library(
                 arrays["patches"], settings["bandwidth"], settings["length_scale"], settings["candidates"]
@@ -214,8 +218,8 @@ class SurfaceInspector:
         self.map_calibration_ = Calibration(peaks, self.false_reject_rate)
 
     def _map(self, log_ratio: Floats) -> Singles:
-        values = log_ratio.reshape(self._grid.shape(self._shape))
-        return self._grid.spread(values, self._shape).astype(np.float32)
+        values = log_ratio.reshape(self._grid.shape(self.image_shape))
+        return self._grid.spread(values, self.image_shape).astype(np.float32)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "_library"):
@@ -223,30 +227,48 @@ class SurfaceInspector:
 
 
 def _measure(
-    images: Iterable[Singles],
+    images: Images,
     features: FeatureSet,
     grid: PatchGrid,
-    shape: tuple[int, ...] | None,
-    names: Sequence[str] | None,
-) -> tuple[list[Singles], tuple[int, ...]]:
-    """Return the features of every image, (patches, features), and the images' common shape."""
-    found: list[Singles] = []
-    total = len(names) if names is not None else getattr(images, "__len__", lambda: 0)()
-    for image in track(images, "measuring images", total) if total > 1 else images:
-        shape = image.shape if shape is None else shape
-        if image.shape != shape:
-            name = names[len(found)] if names is not None else f"image {len(found)}"
-            raise ValueError(
-                f"{name}: is {_size(image.shape)} pixels, but the others are {_size(shape)}. Crop or resize it."
-            )
-        measured = features(image, grid)
-        found.append(measured.reshape(-1, measured.shape[2]))
-    return found, shape or ()
+    n_threads: int | None,
+    shape: tuple[int, ...] | None = None,
+    first: int = 0,
+) -> tuple[list[str], list[Singles], tuple[int, ...]]:
+    """Return the names of images, the features of their patches, (patches, features), and the images' shape."""
+    names: list[str] = []
+    measured: list[Singles] = []
+    threads = thread_count(n_threads)
+    named = _named(images, first)
+    total = getattr(images, "__len__", lambda: 0)()
+    for few in track(iter(lambda: list(islice(named, threads)), []), "measuring images", -(-total // threads)):
+        for name, image in few:
+            shape = image.shape if shape is None else shape
+            check_shape(image, shape, name)
+        found = dict.fromkeys(range(len(few)), few[0][1])
+
+        def work(place: int, few: list[tuple[str, Singles]] = few, found: dict[int, Singles] = found) -> None:
+            found[place] = _rows(features(few[place][1], grid))
+
+        run(work, list(found), None, threads)
+        names += [name for name, _ in few]
+        measured += found.values()
+    return names, measured, shape or ()
 
 
-def _size(shape: tuple[int, ...]) -> str:
-    return " × ".join(map(str, reversed(shape)))
+def _named(images: Images, first: int) -> Iterator[tuple[str, Singles]]:
+    for number, each in enumerate(images, start=first):
+        yield each if isinstance(each, tuple) else (f"good {number}", each)
 
 
-def _names(names: Sequence[str] | None, count: int, first: int = 0) -> list[str]:
-    return list(names) if names is not None else [f"good {first + number}" for number in range(count)]
+def _rows(features: Singles) -> Singles:
+    return features.reshape(-1, features.shape[2])
+
+
+def _mapped(measured: list[Singles], coordinates: Coordinates) -> Singles:
+    """Return the patches of all images in their coordinates; the features are given up on the way."""
+    first = coordinates(measured[0])
+    patches = np.empty((len(measured), *first.shape), dtype=np.float32)
+    for image in range(len(measured)):
+        patches[image] = coordinates(measured[image])
+        measured[image] = first[:0]
+    return patches

@@ -5,7 +5,7 @@ plain kernel estimates against all good images, and the paper's weighted ones ag
 ratios of the patches against the nearest good image tell where the image differs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -47,6 +47,10 @@ class Library:
     bandwidth: float
     length_scale: float
     candidates: int
+
+    def grown(self, patches: Singles) -> "Library":
+        """Return the library with more good images."""
+        return replace(self, patches=np.concatenate([self.patches, patches]))
 
     def compare(self, patches: Singles, n_threads: int | None = None) -> Comparison:
         """Return how an image's patches compare with the library."""

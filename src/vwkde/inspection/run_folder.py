@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from vwkde._files import whole_file, write_text
 from vwkde.inspection.images import encode_png
 from vwkde.inspection.inspector import Inspection
+from vwkde.inspection.pictures import Failure
 
 SCORES, RESULTS, OVERLAYS = "scores.csv", "results.json", "overlays"
 _COLUMNS = ("image", "verdict", "score", "p_value", "threshold", "nearest_good", "boxes", "milliseconds", "error")
@@ -21,14 +21,6 @@ _WARM = np.array([[255, 237, 111], [240, 59, 32], [128, 0, 38]], dtype=np.float6
 _TINY = float(np.finfo(np.float32).tiny)
 _STRONGEST = 0.65
 """Opacity of the map's colours."""
-
-
-@dataclass(frozen=True)
-class Failure:
-    """An image that could not be checked, and why."""
-
-    name: str
-    reason: str
 
 
 def write_run(folder: Path, inspections: list[Inspection], failures: list[Failure]) -> None:
