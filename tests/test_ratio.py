@@ -12,6 +12,8 @@ from vwkde import DensityRatio
 from vwkde.bandwidth import select_bandwidth
 from vwkde.datasets import heteroscedastic, isotropic, mean_difference, one_dimensional, three_modes
 from vwkde.derivatives.gaussian import fit_gaussian
+from vwkde.fitting import Fitting
+from vwkde.geometry import fit_whitening
 
 PAIR = isotropic(3)
 P, Q = PAIR.sample(180, 140)
@@ -250,6 +252,26 @@ def test_models_of_several_modes_leave_less_bias_than_one_gaussian(derivatives):
         for losses in found.diagnostics_["score_matching_losses"]:
             assert losses["mixture"] < losses["gaussian"]
     assert found.diagnostics_["squared_bias_after"] < 0.6 * found.diagnostics_["squared_bias_before"]
+
+
+def test_without_options_the_scores_are_chosen_by_the_held_out_loss_and_it_is_told():
+    p, q = three_modes().sample(500)
+    found = DensityRatio().fit(p, q).diagnostics_
+    assert found["derivatives"] == "mixture"
+    for losses in found["score_matching_losses"]:
+        assert set(losses) == {"gaussian", "mixture", "kernel"}
+        assert losses["mixture"] < losses["gaussian"] - 0.5
+
+
+def test_the_weight_that_the_default_tries_is_that_of_the_chosen_scores(monkeypatch):
+    """Three modes of equal mean and covariance: Gaussian scores see no bias, and would give a weight of one."""
+    tried = []
+    weigh = Fitting._small_weight
+    monkeypatch.setattr(Fitting, "_small_weight", lambda *args: tried.append(weigh(*args)) or tried[-1])
+    p, q = three_modes().sample(500)
+    DensityRatio().fit(p, q)
+    few = fit_whitening(p, q, (np.ones(500), np.ones(500)), ("p", "q"))(p)
+    assert np.ptp(tried[0].log_weight(few)) > 0.5
 
 
 def test_derivatives_may_be_an_object():

@@ -1,6 +1,7 @@
 """How a density ratio is fitted: the paper's form, or guided ratios chosen from the data."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -42,6 +43,8 @@ _MOST_COLUMNS_FOR_MODES = 10
 """Columns up to which modes are sought in normal scores as well: a dear search, which hardly ever pays there."""
 _FEW_BASIS = 500
 """Basis points of a weight that is one candidate among many."""
+_FEW_ROWS = 300
+"""Rows of each sample by which the scores of such a weight are chosen."""
 _MEDIAN_ROWS = 1_000
 """Points of each sample whose pairwise distances give the length scale: the median is known to a percent."""
 
@@ -117,13 +120,15 @@ class Fitting:
         degenerate = any(model.degenerate for model in gaussians)
         if self.is_paper:
             return self._fit_paper(data, (p, q), whitening, gaussians if degenerate else None)
-        pool = self._guided((p, q), data, weights, whitening, degenerate)
+        names = () if degenerate else guides.worth_trying(min(p.effective_rows, q.effective_rows))
+        models, losses = self._choose_scores(p, q, gaussians) if self._is_auto and names else (gaussians, ({}, {}))
+        pool = self._guided((p, q), data, weights, whitening, names, models)
         if not self._is_auto and not degenerate:
-            pool, models = self._with_weight(pool)
-            return Fitted(data, (p, q), pool, models)
+            return Fitted(data, (p, q), *self._with_weight(pool))
         pair = pool.main.ratio.pair
-        models = gaussians if pair.numerator is p else _fit_gaussians(pair.numerator, pair.denominator)
-        return Fitted(data, (p, q), pool, models)
+        if pair.numerator is not p:
+            models, losses = _fit_gaussians(pair.numerator, pair.denominator), ({}, {})
+        return Fitted(data, (p, q), pool, models, losses)
 
     def pair(self, numerator: Sample, denominator: Sample, bandwidth: float) -> EstimatePair:
         """Return the plain kernel estimates of two samples."""
@@ -172,28 +177,38 @@ class Fitting:
         data: tuple[Array, Array],
         weights: tuple[Floats, Floats],
         whitening: Whitening,
-        degenerate: bool,
+        names: tuple[str, ...],
+        models: Models,
     ) -> Pool:
-        rows = min(sample.effective_rows for sample in samples)
-        names = () if degenerate else guides.worth_trying(rows)
         bandwidth = None if self.bandwidth == "auto" else self._choose_bandwidth(samples)
         tried = (None, *names) if self._is_auto else (self.guide if names else None,)
-        weigh = self._small_weight if self._is_auto and names else None
+        weigh = partial(self._small_weight, models) if self._is_auto and names else None
         spaces: list[tuple[Space, Coordinates]] = [(Space("whitened", *samples, tried, False, weigh), whitening)]
         if self._is_auto and names:
             spaces.append(_normal_scores(samples, data, weights, tried))
         project = self.subspace is True or (self.subspace == "auto" and self._is_auto)
         return choose(spaces, bandwidth, self.seed, self.pair, project and bool(names), **self._resources)
 
-    def _with_weight(self, pool: Pool) -> tuple[Pool, Models]:
+    def _with_weight(self, pool: Pool) -> tuple[Pool, Models, Losses]:
         """Fit the weight function to the bias that the guide leaves, where there are kernel sums to weigh."""
         main = pool.main
         pair, guide = main.ratio.pair, main.ratio.guide
         if np.isinf(pair.bandwidth) or self.weighting == "uniform":
-            return pool, _fit_gaussians(pair.numerator, pair.denominator)
-        models, _ = self._fit_models(pair.numerator, pair.denominator)
+            return pool, _fit_gaussians(pair.numerator, pair.denominator), ({}, {})
+        models, losses = self._fit_models(pair.numerator, pair.denominator)
         pair = replace(pair, weight=self._fit_weight(pair, models, tilted_derivatives(models, guide)))
-        return Pool((replace(main, ratio=GuidedRatio(pair, guide, main.ratio.most)),)), models
+        return Pool((replace(main, ratio=GuidedRatio(pair, guide, main.ratio.most)),)), models, losses
+
+    def _choose_scores(self, p: Sample, q: Sample, gaussians: Models) -> tuple[Models, Losses]:
+        """Return the models that serve best by some rows of each sample; a Gaussian then is that of all rows."""
+        random = np.random.default_rng(self.seed)
+        few = (sample.thinned(_FEW_ROWS, random) for sample in (p, q))
+        models, losses = self._fit_models(*few)
+        one, other = (
+            gaussian if isinstance(model, GaussianDerivatives) else model
+            for model, gaussian in zip(models, gaussians, strict=True)
+        )
+        return (one, other), losses
 
     def _fit_models(self, p: Sample, q: Sample) -> tuple[Models, Losses]:
         """Return the models of the two densities' derivatives, and the losses by which they were chosen."""
@@ -255,9 +270,8 @@ class Fitting:
             self.n_threads,
         )
 
-    def _small_weight(self, p: Sample, q: Sample) -> Weight:
-        """Return the paper's weight by Gaussian scores, of few basis points: what it takes to see whether it serves."""
-        models = _fit_gaussians(p, q)
+    def _small_weight(self, models: Models, p: Sample, q: Sample) -> Weight:
+        """Return the paper's weight by these scores, of few basis points: what it takes to see whether it serves."""
         few = replace(self, max_basis=min(self.max_basis, _FEW_BASIS))
         return few._fit_weight(self.pair(p, q, np.inf), models, models)
 
