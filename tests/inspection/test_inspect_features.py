@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
-from scipy.stats import kurtosis, skew
 
-from vwkde.inspection.features import GradientMoments, _moments, as_features
+from vwkde.inspection.features import GradientMoments, as_features
 from vwkde.inspection.patches import PatchGrid
 
 GRID = PatchGrid()
@@ -10,16 +9,6 @@ GRID = PatchGrid()
 
 def texture(seed=0, shape=(96, 128)):
     return np.random.default_rng(seed).random(shape).astype(np.float32)
-
-
-def test_moments_are_those_of_loops():
-    values = np.random.default_rng(0).gamma(2.0, 0.05, size=(96, 128))
-    found = _moments(values, GRID)
-    for i, top in enumerate(GRID.starts(96)):
-        for j, left in enumerate(GRID.starts(128)):
-            patch = values[top : top + 32, left : left + 32].ravel()
-            expected = [patch.mean(), patch.std(), skew(patch), kurtosis(patch, fisher=False)]
-            np.testing.assert_allclose(found[i, j], expected, rtol=1e-8)
 
 
 def test_the_gradient_of_a_slope_is_its_steepness():

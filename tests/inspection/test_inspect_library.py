@@ -1,5 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
+from scipy.special import logsumexp
 
 from vwkde import DensityRatio
 from vwkde.inspection import library as module
@@ -98,3 +102,20 @@ def test_threads_do_not_matter(library):
     one, two = library.compare(query, 1), library.compare(query, 2)
     assert one.divergence == two.divergence
     np.testing.assert_array_equal(one.log_ratio, two.log_ratio)
+
+
+def test_worst_patches_are_compared_with_the_nearest_images_together(library):
+    few = replace(library, worst=7)
+    query = surface()
+    query[:3] += 4
+    found = few.compare(query)
+    nearest = np.argsort(library.plain_divergences(query))[:4]
+    x, good = query.astype(np.float64), library.patches[nearest].reshape(-1, 3).astype(np.float64)
+    own = cdist(x, x, "sqeuclidean")
+    np.fill_diagonal(own, np.inf)
+    log_sums = [logsumexp(-d / (2 * library.bandwidth**2), axis=1) for d in (own, cdist(x, good, "sqeuclidean"))]
+    expected = (log_sums[0] - np.log(119)) - (log_sums[1] - np.log(480))
+    np.testing.assert_allclose(found.log_ratio, expected, atol=1e-4)
+    assert found.divergence == pytest.approx(np.sort(expected)[-7:].mean(), abs=1e-4)
+    assert found.nearest == nearest[0]
+    assert set(np.argsort(found.log_ratio)[-3:]) == {0, 1, 2}

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import kurtosis, skew
 
 from vwkde.inspection.patches import PatchGrid
 
@@ -42,3 +43,20 @@ def test_images_smaller_than_a_patch_are_told():
         PatchGrid().shape((31, 100))
     with pytest.raises(ValueError, match="must be gray"):
         PatchGrid().shape((64, 64, 3))
+
+
+def test_means_maxima_and_moments_are_those_of_loops():
+    values = np.random.default_rng(0).gamma(2.0, 0.05, size=(96, 128))
+    means, maxima, moments = (
+        PatchGrid().means(values),
+        PatchGrid().maxima(values),
+        np.stack(PatchGrid().moments(values), axis=-1),
+    )
+    assert means.shape == maxima.shape == moments.shape[:2] == (4, 6)
+    for i, top in enumerate(grid.starts(96)):
+        for j, left in enumerate(grid.starts(128)):
+            patch = values[top : top + 32, left : left + 32].ravel()
+            expected = [patch.mean(), patch.std(), skew(patch), kurtosis(patch, fisher=False)]
+            np.testing.assert_allclose(moments[i, j], expected, rtol=1e-8)
+            assert means[i, j] == pytest.approx(patch.mean(), rel=1e-12)
+            assert maxima[i, j] == patch.max()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from vwkde.inspection.patches import PatchGrid
+from vwkde.inspection.texture import Texture
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -21,16 +22,18 @@ _SMOOTHING = 1.0
 """Standard deviation, in pixels, of the Gaussian that is run over an image before its gradient is taken."""
 _SCHARR = np.array([[3, 10, 3], [0, 0, 0], [-3, -10, -3]]) / 32
 """The derivative downwards: smoothed across, and right for a slope of one."""
-_FLAT = 1e-7
-"""Standard deviation of the gradient below which a patch is flat, and has neither skewness nor kurtosis."""
 
 
 class FeatureSet(Protocol):
-    """Measures the patches of an image; `components` is how many principal components of it are to be kept, or all."""
+    """Measures the patches of an image, and tells how what it measures is to be used."""
 
     @property
     def components(self) -> int | None:
         """How many principal components are kept; None for all."""
+
+    @property
+    def worst(self) -> int | None:
+        """How many of the patches make the score, the most unlike the good ones; None for all."""
 
     def __call__(self, image: Singles, grid: PatchGrid) -> Singles:
         """Return the features of every patch, of shape (down, across, features)."""
@@ -41,28 +44,14 @@ class GradientMoments:
     """The paper's four features: mean, standard deviation, skewness and kurtosis of the gradient's length."""
 
     components: int | None = None
+    worst: int | None = None
 
     def __call__(self, image: Singles, grid: PatchGrid) -> Singles:
         """Return the features of every patch, of shape (down, across, 4)."""
         grid.shape(image.shape)
         smooth = ndimage.gaussian_filter(image.astype(np.float64), _SMOOTHING)
         length = np.hypot(ndimage.correlate(smooth, _SCHARR), ndimage.correlate(smooth, _SCHARR.T))
-        return _moments(length, grid).astype(np.float32)
-
-
-def _moments(values: Floats, grid: PatchGrid) -> Floats:
-    """Return mean, standard deviation, skewness and kurtosis over every patch."""
-    centre = values.mean()  # powers of small numbers lose less when they are taken apart again
-    pixels = grid.size**2
-    first, second, third, fourth = (grid.sums((values - centre) ** power) / pixels for power in (1, 2, 3, 4))
-    variance = np.maximum(second - first**2, 0)
-    deviation = np.sqrt(variance)
-    skew = third - 3 * first * second + 2 * first**3
-    kurt = fourth - 4 * first * third + 6 * first**2 * second - 3 * first**4
-    flat = deviation <= _FLAT
-    safe = np.where(flat, 1.0, deviation)
-    parts = (first + centre, deviation, np.where(flat, 0, skew / safe**3), np.where(flat, 0, kurt / safe**4))
-    return np.stack(parts, axis=-1)
+        return np.stack(grid.moments(length), axis=-1).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -71,6 +60,7 @@ class _Given:
 
     function: Callable[[Singles], Any]
     components: int | None = None
+    worst: int | None = None
 
     def __call__(self, image: Singles, grid: PatchGrid) -> Singles:
         found = np.asarray(self.function(image), dtype=np.float32)
@@ -85,7 +75,7 @@ class _Given:
         return found
 
 
-FEATURES: dict[str, FeatureSet] = {"gradient": GradientMoments()}
+FEATURES: dict[str, FeatureSet] = {"gradient": GradientMoments(), "texture": Texture()}
 """The sets of features that have a name."""
 
 

@@ -28,6 +28,8 @@ Images = Iterable[Singles] | Iterable[tuple[str, Singles]]
 
 _FEWEST = 3
 """Good images without which nothing can be said: each is judged by at least two others."""
+_THUMBNAIL = 96
+"""Pixels of the longer side of the small pictures of good images, at most."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +46,10 @@ class Box:
 class Inspection:
     """What was found about one image.
 
-    `score` is its divergence from the nearest good image, in nats. `p_value` is the share of good images that score as
-    high. `log_ratio` is the map of how much more likely each patch is in this image than in the nearest good one, in
-    nats, spread to pixels; where it exceeds `map_threshold`, which hardly any good image does anywhere, there are
-    `boxes`.
+    `score` is its divergence from the nearest good image, or how unlike the nearest good ones its worst patches are, in
+    nats; the features tell which. `p_value` is the share of good images that score as high. `log_ratio` is the map of
+    how much more likely each patch is in this image than in good ones, in nats, spread to pixels; where it exceeds
+    `map_threshold`, which hardly any good image does anywhere, there are `boxes`.
     """
 
     name: str
@@ -82,9 +84,9 @@ class SurfaceInspector:
 
     Parameters
     ----------
-    features : "gradient" or a callable
-        What is measured in each patch: the paper's four moments of the gradient, or any function of an image that
-        returns an array (rows, columns, features).
+    features : "gradient", "texture" or a callable
+        What is measured in each patch: the paper's four moments of the gradient; gray value, oriented grain and
+        roughness at several scales; or any function of an image that returns an array (rows, columns, features).
     false_reject_rate : float
         The share of good images that may be rejected. The threshold is set from good images to keep it.
     candidates : int
@@ -116,24 +118,25 @@ class SurfaceInspector:
         Images are taken one after the other, so that a generator need not hold them all.
         """
         features, grid = as_features(self.features), PatchGrid()
-        names, measured, shape = _measure(images, features, grid, self.n_threads)
+        names, measured, thumbnails, shape = _measure(images, features, grid, self.n_threads)
         if len(names) < _FEWEST:
             raise ValueError(f"There are {len(names)} good images; at least {_FEWEST} are needed, and 20 or more help.")
         coordinates = fit_coordinates(measured, features.components)
-        library = make_library(_mapped(measured, coordinates), self.candidates, self.random_state)
-        self._features, self._grid, self.image_shape = features, grid, shape
-        self._coordinates = coordinates
-        self._settle(library, library.mutual_sums(n_threads=self.n_threads), names)
+        library = make_library(_mapped(measured, coordinates), self.candidates, self.random_state, features.worst)
+        self._features, self._grid, self._coordinates = features, grid, coordinates
+        self.image_shape = shape
+        self._settle(library, library.mutual_sums(n_threads=self.n_threads), names, thumbnails)
         return self
 
     def add(self, images: Images) -> Self:
         """Add good images; coordinates and widths stay as they are, the threshold follows."""
         self._check_fitted()
         first, shape = len(self.names_), self.image_shape
-        names, measured, _ = _measure(images, self._features, self._grid, self.n_threads, shape, first)
+        names, measured, thumbnails, _ = _measure(images, self._features, self._grid, self.n_threads, shape, first)
         if names:
             library = self._library.grown(_mapped(measured, self._coordinates))
-            self._settle(library, library.mutual_sums(self._sums, self.n_threads), [*self.names_, *names])
+            sums = library.mutual_sums(self._sums, self.n_threads)
+            self._settle(library, sums, [*self.names_, *names], np.concatenate([self.thumbnails_, thumbnails]))
         return self
 
     def check(self, image: Singles, name: str = "image") -> Inspection:
@@ -155,6 +158,10 @@ class SurfaceInspector:
             self.map_calibration_.threshold,
             1000 * (perf_counter() - start),
         )
+
+    def thumbnail(self, name: str) -> NDArray[np.uint8]:
+        """Return a small gray picture of a good image."""
+        return self.thumbnails_[self.names_.index(name)]
 
     def save(self, path: Path) -> None:
         """Write the fitted inspection to one file."""
@@ -178,6 +185,7 @@ class SurfaceInspector:
             "sums": self._sums,
             "scores": self.calibration_.scores,
             "peaks": self.map_calibration_.scores,
+            "thumbnails": self.thumbnails_,
         }
         write_model(path, arrays, settings)
 
@@ -197,21 +205,26 @@ class SurfaceInspector:
             inspector.image_shape = tuple(settings["image_shape"])
             inspector._coordinates = Coordinates(arrays["mean"], arrays["matrix"])
             inspector._library = Library(
-                arrays["patches"], settings["bandwidth"], settings["length_scale"], settings["candidates"]
+                arrays["patches"],
+                settings["bandwidth"],
+                settings["length_scale"],
+                settings["candidates"],
+                inspector._features.worst,
             )
             inspector._sums, inspector.names_ = arrays["sums"], list(settings["names"])
+            inspector.thumbnails_ = arrays["thumbnails"]
             inspector._calibrate(arrays["scores"], arrays["peaks"])
         except KeyError as error:
             raise ModelFileError(f"{path}: the part {error} is missing. Fit it again, or take a copy.") from None
         return inspector
 
-    def _settle(self, library: Library, sums: Floats, names: list[str]) -> None:
+    def _settle(self, library: Library, sums: Floats, names: list[str], thumbnails: NDArray[np.uint8]) -> None:
         """Keep a library and what its images say of one another."""
         found = library.left_out(sums, self.n_threads)
         scores = np.array([comparison.divergence for comparison in found])
         peaks = np.array([self._map(comparison.log_ratio).max() for comparison in found], dtype=np.float64)
         self._calibrate(scores, peaks)
-        self._library, self._sums, self.names_ = library, sums, names
+        self._library, self._sums, self.names_, self.thumbnails_ = library, sums, names, thumbnails
 
     def _calibrate(self, scores: Floats, peaks: Floats) -> None:
         self.calibration_ = calibrate(scores, self.false_reject_rate)
@@ -233,10 +246,11 @@ def _measure(
     n_threads: int | None,
     shape: tuple[int, ...] | None = None,
     first: int = 0,
-) -> tuple[list[str], list[Singles], tuple[int, ...]]:
-    """Return the names of images, the features of their patches, (patches, features), and the images' shape."""
+) -> tuple[list[str], list[Singles], NDArray[np.uint8], tuple[int, ...]]:
+    """Return the names of images, their features, (patches, features), small pictures of them, and their shape."""
     names: list[str] = []
     measured: list[Singles] = []
+    thumbnails: list[NDArray[np.uint8]] = []
     threads = thread_count(n_threads)
     named = _named(images, first)
     total = getattr(images, "__len__", lambda: 0)()
@@ -252,12 +266,21 @@ def _measure(
         run(work, list(found), None, threads)
         names += [name for name, _ in few]
         measured += found.values()
-    return names, measured, shape or ()
+        thumbnails += [_shrunk(image) for _, image in few]
+    return names, measured, np.array(thumbnails, dtype=np.uint8), shape or ()
 
 
 def _named(images: Images, first: int) -> Iterator[tuple[str, Singles]]:
     for number, each in enumerate(images, start=first):
         yield each if isinstance(each, tuple) else (f"good {number}", each)
+
+
+def _shrunk(image: Singles) -> NDArray[np.uint8]:
+    """Return a small picture of an image: the mean gray of its blocks."""
+    block = -(-max(image.shape) // _THUMBNAIL)
+    height, width = (max(side // block, 1) * block for side in image.shape)
+    blocks = image[:height, :width].reshape(height // block, block, width // block, block)
+    return np.rint(255 * np.clip(blocks.mean(axis=(1, 3)), 0, 1)).astype(np.uint8)
 
 
 def _rows(features: Singles) -> Singles:

@@ -3,6 +3,10 @@
 The score of an image is the smallest KL divergence of its patches from those of a good image. It takes two passes:
 plain kernel estimates against all good images, and the paper's weighted ones against the few nearest of them. The log
 ratios of the patches against the nearest good image tell where the image differs.
+
+Features of many columns tell single patches apart. There a small defect shows in a few patches, which a mean over all
+of them would drown, and no one good image has a likeness of every patch. So there the score is the mean log ratio of
+the worst few patches, against the nearest good images together, by plain kernel estimates.
 """
 
 from dataclasses import dataclass, replace
@@ -17,8 +21,10 @@ from vwkde.derivatives.gaussian import fit_gaussian
 from vwkde.estimates import EstimatePair
 from vwkde.samples import Sample
 from vwkde.sums.batches import Batch, make_batch, mean_log_sums, mutual_mean_log_sums
+from vwkde.weights import Weight
 from vwkde.weights.expansion import fit_expansion, median_length_scale
 from vwkde.weights.residual import bias_terms
+from vwkde.weights.uniform import UniformWeight
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -41,12 +47,16 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Library:
-    """Patches of good images, (images, patches, columns), in coordinates where they have covariance one."""
+    """Patches of good images, (images, patches, columns), in coordinates where they have covariance one.
+
+    `candidates` good images are compared closely. `worst` is how many patches make the score; None for all.
+    """
 
     patches: Singles
     bandwidth: float
     length_scale: float
     candidates: int
+    worst: int | None = None
 
     def grown(self, patches: Singles) -> "Library":
         """Return the library with more good images."""
@@ -86,6 +96,20 @@ class Library:
         return [found[image] for image in range(len(plain))]
 
     def _refine(self, patches: Singles, candidates: NDArray[np.intp], n_threads: int | None) -> Comparison:
+        """Return the comparison with the candidates, nearest first."""
+        if self.worst is None:
+            return self._nearest(patches, candidates, n_threads)
+        return self._together(patches, candidates, self.worst, n_threads)
+
+    def _together(
+        self, patches: Singles, candidates: NDArray[np.intp], worst: int, n_threads: int | None
+    ) -> Comparison:
+        """Return the comparison of the worst patches with all candidates by plain estimates."""
+        good = self.patches[candidates].reshape(-1, patches.shape[1])
+        log_ratio = self._pair(_sample(patches), _sample(good), UniformWeight(), n_threads).at_numerator.log_ratio
+        return Comparison(float(np.sort(log_ratio)[-worst:].mean()), int(candidates[0]), log_ratio)
+
+    def _nearest(self, patches: Singles, candidates: NDArray[np.intp], n_threads: int | None) -> Comparison:
         """Return the comparison with the nearest of the candidates by the paper's weighted estimates."""
         found: dict[int, Floats] = {}
         query = _sample(patches)
@@ -110,10 +134,11 @@ class Library:
         terms = bias_terms(*models, points)
         alike = np.ones(len(points))
         weight = fit_expansion(points, terms, alike, basis, self.length_scale, _RIDGE, _blocks.DEFAULT_MEMORY_BUDGET, 1)
-        pair = EstimatePair(
-            query, good, weight, self.bandwidth, query.points.dtype, _blocks.DEFAULT_MEMORY_BUDGET, n_threads=1
-        )
-        return pair.at_numerator.log_ratio
+        return self._pair(query, good, weight, 1).at_numerator.log_ratio
+
+    def _pair(self, query: Sample, good: Sample, weight: Weight, n_threads: int | None) -> EstimatePair:
+        budget = _blocks.DEFAULT_MEMORY_BUDGET
+        return EstimatePair(query, good, weight, self.bandwidth, query.points.dtype, budget, n_threads)
 
     @cached_property
     def _batch(self) -> Batch:
@@ -123,13 +148,13 @@ class Library:
         return make_batch(patches, np.zeros(patches.shape[2]), self.bandwidth)
 
 
-def make_library(patches: Singles, candidates: int, seed: int) -> Library:
+def make_library(patches: Singles, candidates: int, seed: int, worst: int | None = None) -> Library:
     """Return the library of good images' patches, with bandwidth and length scale chosen by some of them."""
     random = np.random.default_rng(seed)
     some = patches[np.sort(random.permutation(len(patches))[:_SAMPLED_IMAGES])].astype(np.float64)
     widths = [select_bandwidth(image, "likelihood", part=0.25, random_state=seed) for image in some]
     scales = [median_length_scale(one, other) for one, other in zip(some, np.roll(some, 1, axis=0), strict=True)]
-    return Library(patches, float(np.exp(np.mean(np.log(widths)))), float(np.mean(scales)), candidates)
+    return Library(patches, float(np.exp(np.mean(np.log(widths)))), float(np.mean(scales)), candidates, worst)
 
 
 def _sample(patches: Singles) -> Sample:

@@ -3,9 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+
+_FLAT = 1e-7
+"""Standard deviation below which the values of a patch are all alike, and have neither skewness nor kurtosis."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,29 @@ class PatchGrid:
         size = self.size
         inner = table[down + size, across + size] - table[down, across + size] - table[down + size, across]
         return inner + table[down, across]
+
+    def means(self, values: NDArray[np.floating]) -> Floats:
+        """Return the mean of an image's values over every patch, (down, across)."""
+        along_rows, along_columns = (self._covers(self.starts(side)).astype(values.dtype) for side in values.shape)
+        inner = along_rows @ values[: along_rows.shape[1], : along_columns.shape[1]] @ along_columns.T
+        return inner.astype(np.float64) / self.size**2
+
+    def maxima(self, values: NDArray[np.floating]) -> Floats:
+        """Return the largest of an image's values in every patch, (down, across)."""
+        tops, lefts = (self.starts(side) for side in values.shape)
+        by_rows = sliding_window_view(values, self.size, axis=0)[tops].max(axis=-1)
+        return sliding_window_view(by_rows, self.size, axis=1)[:, lefts].max(axis=-1).astype(np.float64)
+
+    def moments(self, values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return mean, standard deviation, skewness and kurtosis over every patch, each (down, across)."""
+        centre = values.mean()  # powers of small numbers lose less when they are taken apart again
+        first, second, third, fourth = (self.sums((values - centre) ** power) / self.size**2 for power in (1, 2, 3, 4))
+        deviation = np.sqrt(np.maximum(second - first**2, 0))
+        skew = third - 3 * first * second + 2 * first**3
+        kurt = fourth - 4 * first * third + 6 * first**2 * second - 3 * first**4
+        flat = deviation <= _FLAT
+        safe = np.where(flat, 1.0, deviation)
+        return first + centre, deviation, np.where(flat, 0, skew / safe**3), np.where(flat, 0, kurt / safe**4)
 
     def spread(self, values: Floats, image_shape: tuple[int, ...]) -> Floats:
         """Return a map of the pixels: each has the mean of the patches over it, or is like the nearest that has one."""
