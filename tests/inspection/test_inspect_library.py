@@ -6,6 +6,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
 from vwkde import DensityRatio
+from vwkde.derivatives.gaussian import fit_gaussian
 from vwkde.inspection import library as module
 from vwkde.inspection.library import Library, make_library
 
@@ -45,7 +46,7 @@ def test_plain_divergences_are_those_of_kernel_estimates(library):
 
     query = surface()
     x = query.astype(np.float64)
-    own = log_kernel_sums(x, x, library.bandwidth, leave_one_out=True).mean() - np.log(119)
+    own = np.maximum(log_kernel_sums(x, x, library.bandwidth, leave_one_out=True), 0).mean() - np.log(119)
     expected = [
         own - (log_kernel_sums(x, y.astype(np.float64), library.bandwidth).mean() - np.log(120))
         for y in library.patches
@@ -54,8 +55,11 @@ def test_plain_divergences_are_those_of_kernel_estimates(library):
 
 
 def test_log_ratios_are_those_of_the_paper(library, monkeypatch):
-    """In coordinates that `DensityRatio` leaves as they are, and with all points as basis, both agree."""
+    """In coordinates that `DensityRatio` leaves as they are, with its ridge, and all points as basis, both agree."""
     monkeypatch.setattr(module, "_BASIS", 10**6)
+    monkeypatch.setattr(module, "_RIDGE", 0.1)
+    monkeypatch.setattr(module, "_trust", lambda models, points, bandwidth: np.ones(len(points)))
+    monkeypatch.setattr(module, "_at_least_itself", lambda pair: pair.at_numerator.numerator)
     expected, one, other = log_ratio(library, surface(shift=0.3), library.patches[0])
     alone = Library(other[None], library.bandwidth, library.length_scale, 1)
     np.testing.assert_allclose(alone.compare(one).log_ratio, expected, atol=1e-3)
@@ -114,8 +118,28 @@ def test_worst_patches_are_compared_with_the_nearest_images_together(library):
     own = cdist(x, x, "sqeuclidean")
     np.fill_diagonal(own, np.inf)
     log_sums = [logsumexp(-d / (2 * library.bandwidth**2), axis=1) for d in (own, cdist(x, good, "sqeuclidean"))]
-    expected = (log_sums[0] - np.log(119)) - (log_sums[1] - np.log(480))
+    expected = (np.maximum(log_sums[0], 0) - np.log(119)) - (log_sums[1] - np.log(480))
     np.testing.assert_allclose(found.log_ratio, expected, atol=1e-4)
     assert found.divergence == pytest.approx(np.sort(expected)[-7:].mean(), abs=1e-4)
     assert found.nearest == nearest[0]
     assert set(np.argsort(found.log_ratio)[-3:]) == {0, 1, 2}
+
+
+def test_a_patch_like_no_other_counts_in_full(library):
+    """Its own image makes it as unlikely as the good ones do, so left out of its own estimate it would count for 0."""
+    query = surface()
+    query[0] = 12
+    for one in (library, replace(library, worst=1)):
+        far = one.compare(query).log_ratio[0]
+        nearest = np.linalg.norm(library.patches - query[0], axis=2).min()
+        assert far > 0.5 * nearest**2 / (2 * library.bandwidth**2) > 50
+
+
+def test_the_bias_of_far_patches_hardly_counts():
+    """For one standard normal, h²/2 · ∇²p/p is h²/2 · (|x|² − d)."""
+    points = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [10.0, 0.0, 0.0]])
+    normal = fit_gaussian(np.random.default_rng(0).normal(size=(10**6, 3)), np.ones(10**6), "p")
+    found = module._trust((normal, normal), points, bandwidth=0.5)
+    expected = 1 / (1 + (0.125 * np.array([-3.0, 0.0, 97.0])) ** 2) ** 2
+    np.testing.assert_allclose(found, expected / expected.mean(), rtol=0.02)
+    assert found[2] < 1e-3

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from vwkde import _blocks
 from vwkde.bandwidth import select_bandwidth
-from vwkde.derivatives.gaussian import fit_gaussian
+from vwkde.derivatives.gaussian import GaussianDerivatives, fit_gaussian
 from vwkde.estimates import EstimatePair
 from vwkde.samples import Sample
 from vwkde.sums.batches import Batch, make_batch, mean_log_sums, mutual_mean_log_sums
@@ -31,7 +31,9 @@ Singles = NDArray[np.float32]
 
 _BASIS = 200
 """Basis points of the weight: with some hundreds of patches more of them change nothing."""
-_RIDGE = 0.1
+_RIDGE = 1.0
+"""Ten times that of `DensityRatio`: with some hundreds of patches the weight of a pair is rough, and must be smooth for
+pairs to be compared."""
 _SAMPLED_IMAGES = 8
 """Good images that bandwidth and length scale are chosen by."""
 
@@ -69,9 +71,9 @@ class Library:
 
     def plain_divergences(self, patches: Singles, n_threads: int | None = None) -> Floats:
         """Return the KL divergence of an image from every good one by plain kernel estimates."""
-        query = self._batch_of(patches[None])
-        own = mutual_mean_log_sums(query, n_threads=n_threads)[0, 0] - np.log(len(patches) - 1)
-        return own - (mean_log_sums(query, self._batch, n_threads)[0] - np.log(self.patches.shape[1]))
+        own = self._pair(_sample(patches), _sample(patches), UniformWeight(), n_threads)
+        others = mean_log_sums(self._batch_of(patches[None]), self._batch, n_threads)[0] - np.log(self.patches.shape[1])
+        return _at_least_itself(own).mean() - others
 
     def mutual_sums(self, known: Floats | None = None, n_threads: int | None = None) -> Floats:
         """Return the mean log kernel sums between all good images, those known not being computed again."""
@@ -106,7 +108,7 @@ class Library:
     ) -> Comparison:
         """Return the comparison of the worst patches with all candidates by plain estimates."""
         good = self.patches[candidates].reshape(-1, patches.shape[1])
-        log_ratio = self._pair(_sample(patches), _sample(good), UniformWeight(), n_threads).at_numerator.log_ratio
+        log_ratio = _log_ratio(self._pair(_sample(patches), _sample(good), UniformWeight(), n_threads))
         return Comparison(float(np.sort(log_ratio)[-worst:].mean()), int(candidates[0]), log_ratio)
 
     def _nearest(self, patches: Singles, candidates: NDArray[np.intp], n_threads: int | None) -> Comparison:
@@ -131,10 +133,10 @@ class Library:
         points = np.concatenate([query.points, good.points])
         random = np.random.default_rng(0)
         basis = points[np.sort(random.choice(len(points), min(len(points), _BASIS), replace=False))]
+        budget, importance = _blocks.DEFAULT_MEMORY_BUDGET, _trust(models, points, self.bandwidth)
         terms = bias_terms(*models, points)
-        alike = np.ones(len(points))
-        weight = fit_expansion(points, terms, alike, basis, self.length_scale, _RIDGE, _blocks.DEFAULT_MEMORY_BUDGET, 1)
-        return self._pair(query, good, weight, 1).at_numerator.log_ratio
+        weight = fit_expansion(points, terms, importance, basis, self.length_scale, _RIDGE, budget, 1)
+        return _log_ratio(self._pair(query, good, weight, 1))
 
     def _pair(self, query: Sample, good: Sample, weight: Weight, n_threads: int | None) -> EstimatePair:
         budget = _blocks.DEFAULT_MEMORY_BUDGET
@@ -155,6 +157,32 @@ def make_library(patches: Singles, candidates: int, seed: int, worst: int | None
     widths = [select_bandwidth(image, "likelihood", part=0.25, random_state=seed) for image in some]
     scales = [median_length_scale(one, other) for one, other in zip(some, np.roll(some, 1, axis=0), strict=True)]
     return Library(patches, float(np.exp(np.mean(np.log(widths)))), float(np.mean(scales)), candidates, worst)
+
+
+def _trust(models: tuple[GaussianDerivatives, GaussianDerivatives], points: Floats, bandwidth: float) -> Floats:
+    """Return how much the bias at each point counts, with mean one: as far as it is a small correction there.
+
+    At a patch ten deviations away from the others the leading term of the bias is beyond all bounds, and no longer the
+    bias. Left alone, a few such patches would shape the weight of all.
+    """
+    terms = [0.5 * bandwidth**2 * model.laplacian_over_density(points) for model in models]
+    importance = (1 + np.max(np.square(terms), axis=0)) ** -2.0
+    return np.asarray(importance / importance.mean())
+
+
+def _log_ratio(pair: EstimatePair) -> Floats:
+    """Return the log ratios at the patches of the numerator."""
+    return _at_least_itself(pair) - pair.at_numerator.denominator
+
+
+def _at_least_itself(pair: EstimatePair) -> Floats:
+    """Return the log density at the numerator's patches, each left out, but no lower than one like it would make it.
+
+    A patch like no other, in its image or in the good ones, would count for nothing if its own image made it unlikely
+    too. It is what is looked for.
+    """
+    query = pair.numerator
+    return np.maximum(pair.at_numerator.numerator, pair.log_alpha(query) - np.log(len(query) - 1))
 
 
 def _sample(patches: Singles) -> Sample:
