@@ -32,6 +32,7 @@ bench: .venv/bench.stamp
 	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/families.py
 	$(BIN)/python benchmarks/model_free.py
+	$(BIN)/python benchmarks/inspection.py
 
 clean:
 	rm -rf .venv demo dist

@@ -26,12 +26,20 @@ PIPELINE = [
     "baselines.mine", "baselines.log_odds", "baselines.posteriors", "baselines", "baselines.ratio",
     "divergences", "information", "classifier", "two_sample",
     "inspection", "inspection.extra", "inspection.images", "inspection.layouts", "inspection.pictures",
-    "inspection.patches", "inspection.features", "inspection.coordinates", "inspection.library", "inspection.calibration",
+    "inspection.patches", "inspection.texture", "inspection.features", "inspection.coordinates", "inspection.library",
+    "inspection.calibration",
     "inspection.model_file", "inspection.inspector", "inspection.metrics", "inspection.run_folder",
+    "inspection.guards", "inspection.replies", "inspection.station", "inspection.server",
     "_canvas", "_grids", "_drawing", "displays", "demo", "plot",
+    "inspection.evaluation", "inspection.trials",
+    "inspection.report.markup", "inspection.report.gallery", "inspection.report.charts", "inspection.report.content",
+    "inspection.report.measures", "inspection.report.cards", "inspection.report.page", "inspection.report",
+    "inspection.runs", "surfaces", "inspection.demonstration",
     "reproduce.tasks", "reproduce.figure", "reproduce.pages", "reproduce.sweep", "reproduce.repeats", "reproduce.fig1",
-    "reproduce.fig2", "reproduce.fig3", "reproduce.fig4", "reproduce.fig5", "reproduce.fig_a1", "reproduce.fig_a2",
-    "reproduce", "_console", "inspection.commands", "cli",
+    "reproduce.fig2", "reproduce.fig3", "reproduce.fig4", "reproduce.fig5", "reproduce.pairs", "reproduce.detectors",
+    "reproduce.digits", "reproduce.cnn", "reproduce.surfaces", "reproduce.surface_rows", "reproduce.table1",
+    "reproduce.table2", "reproduce.fig6", "reproduce.fig_a1", "reproduce.fig_a2",
+    "reproduce", "_console", "inspection.summaries", "inspection.commands", "cli",
 ]  # fmt: skip
 
 PUBLIC = {

@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 import yaml
 
+from vwkde.surfaces import make_surfaces
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 CHOOSING = (ROOT / "docs" / "choosing.md").read_text()
+INSPECTION = (ROOT / "docs" / "inspection.md").read_text()
 
 
 def blocks(language, page=README):
@@ -36,16 +39,50 @@ def test_the_calls_of_the_guide_to_variants_run():
         assert 0 < eval(call, setup).value < 4, call
 
 
+def commands(page):
+    """Return the commands that a page shows, without their comments."""
+    lines = [line for block in blocks("console", page) for line in block.splitlines() if line.startswith("vwkde ")]
+    return [shlex.split(line, comments=True) for line in lines]
+
+
+def run(command, folder):
+    program, *arguments = command
+    return subprocess.run([f"{sys.prefix}/bin/{program}", *arguments], cwd=folder, capture_output=True, text=True)
+
+
 def test_shell_commands_run(tmp_path):
-    commands = [line for block in blocks("console") for line in block.splitlines() if line.startswith("vwkde ")]
-    assert len(commands) == 2
+    shown = [command for command in commands(README) if command[1] != "inspect"]
+    assert len(shown) == 2
     random = np.random.default_rng(0)
     for name in ("today", "reference", "new"):
         np.savetxt(tmp_path / f"{name}.csv", random.normal(size=(60, 2)), delimiter=",", header="a,b", comments="")
-    for command in commands:
-        program, *arguments = shlex.split(command)
-        subprocess.run([f"{sys.prefix}/bin/{program}", *arguments], cwd=tmp_path, check=True, capture_output=True)
+    for command in shown:
+        assert run(command, tmp_path).returncode == 0
     assert (tmp_path / "ratios.csv").stat().st_size > 0
+
+
+@pytest.mark.parametrize("page", [README, INSPECTION], ids=["README", "inspection"])
+def test_commands_of_inspection_run(page, tmp_path):
+    """All but the demonstration, which has a test of its own."""
+    from vwkde.inspection.images import encode_png
+
+    shown = [command for command in commands(page) if command[1:3] != ["inspect", "demo"] and command[1] == "inspect"]
+    surfaces = make_surfaces("brushed", n_good=28, n_bad=1, size=128)
+    pixels = np.rint(255 * surfaces.images).astype(np.uint8)
+    for folder, chosen in (("good", pixels[:22]), ("more-good", pixels[22:26]), ("new", pixels[26:])):
+        (tmp_path / folder).mkdir()
+        for place, image in enumerate(chosen):
+            (tmp_path / folder / f"{place}.png").write_bytes(encode_png(image))
+    statuses = {command[2]: run(command, tmp_path).returncode for command in shown}
+    assert statuses.pop("check") == 1  # there is a defect
+    assert set(statuses.values()) == {0}
+    assert (tmp_path / "run" / "report.html").stat().st_size > 0
+
+
+def test_the_snippet_of_inspection_runs(capsys):
+    (snippet,) = blocks("python", INSPECTION)
+    exec(snippet, {})
+    assert capsys.readouterr().out.startswith("NG ")
 
 
 def test_make_targets_exist():
@@ -59,7 +96,7 @@ def test_make_targets_exist():
     "target",
     [
         folder / target
-        for folder, page in ((ROOT, README), (ROOT / "docs", CHOOSING))
+        for folder, page in ((ROOT, README), (ROOT / "docs", CHOOSING), (ROOT / "docs", INSPECTION))
         for target in re.findall(r"\]\(([^)]+)\)", page)
         if "://" not in target
     ],

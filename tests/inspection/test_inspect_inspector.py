@@ -1,3 +1,4 @@
+import copy
 import warnings
 
 import numpy as np
@@ -83,7 +84,10 @@ def test_adding_is_fitting_all_with_the_same_coordinates(inspector, tmp_path):
     assert grown.names_[-1] == "new 5"
     old = inspector._library
     patches = np.concatenate(
-        [old.patches, [inspector._coordinates(grown._features(image, grown._grid)).reshape(-1, 4) for image in more]]
+        [
+            old.patches,
+            [inspector._coordinates(grown._features(image, grown._features.grid)).reshape(-1, 4) for image in more],
+        ]
     )
     whole = Library(patches, old.bandwidth, old.length_scale, old.candidates)
     expected = [each.divergence for each in whole.left_out(whole.mutual_sums())]
@@ -116,3 +120,20 @@ def test_an_image_of_one_grey_is_judged_without_a_warning(inspector):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         assert inspector.check(np.full(SHAPE, 0.5, dtype=np.float32)).rejected
+
+
+def test_images_of_one_name_stay_apart(inspector):
+    twice = copy.copy(inspector).add([("part", surface(40)), ("part", surface(41))]).add([("part", surface(42))])
+    assert twice.names_[-3:] == ["part", "part (2)", "part (3)"]
+    expected = surface(42)[:160, :160].reshape(80, 2, 80, 2).mean(axis=(1, 3))
+    np.testing.assert_allclose(twice.thumbnail("part (3)"), 255 * expected, atol=0.51)
+    assert len(inspector.names_) == len(inspector.thumbnails_) == 24  # a copy grows alone
+
+
+@pytest.mark.parametrize("features", ["gradient", "texture"])
+def test_a_blank_image_is_rejected_without_a_fuss(features):
+    fitted = SurfaceInspector(features, false_reject_rate=0.1).fit([surface(seed) for seed in range(12)])
+    found = fitted.check(np.full((160, 160), 0.5, dtype=np.float32))
+    assert found.rejected
+    assert found.score > 5 * fitted.calibration_.threshold
+    assert found.boxes

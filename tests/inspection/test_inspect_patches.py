@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import kurtosis, skew
 
-from vwkde.inspection.patches import PatchGrid
+from vwkde.inspection.patches import WHOLE_GRID, PatchGrid
 
 
 def test_the_papers_grid_has_900_patches():
@@ -10,6 +10,18 @@ def test_the_papers_grid_has_900_patches():
     assert grid.shape((512, 512)) == (30, 30)
     assert grid.starts(512)[[0, 1, -1]].tolist() == [0, 16, 464]
     assert grid.shape((32, 64)) == (1, 2)
+
+
+def test_a_whole_grid_reaches_the_edges():
+    assert WHOLE_GRID.starts(512)[[0, 1, -2, -1]].tolist() == [0, 16, 464, 480]
+    assert WHOLE_GRID.starts(500)[-3:].tolist() == [448, 464, 468]
+    assert WHOLE_GRID.starts(32).tolist() == [0]
+    assert WHOLE_GRID.starts(33).tolist() == [0, 1]
+    for side in range(32, 120):
+        starts = WHOLE_GRID.starts(side)
+        assert starts[-1] + 32 == side
+        assert (np.diff(starts) > 0).all()
+        assert (np.diff(starts) <= 16).all()
 
 
 def test_sums_are_those_of_loops():
@@ -53,8 +65,8 @@ def test_means_maxima_and_moments_are_those_of_loops():
         np.stack(PatchGrid().moments(values), axis=-1),
     )
     assert means.shape == maxima.shape == moments.shape[:2] == (4, 6)
-    for i, top in enumerate(grid.starts(96)):
-        for j, left in enumerate(grid.starts(128)):
+    for i, top in enumerate(PatchGrid().starts(96)):
+        for j, left in enumerate(PatchGrid().starts(128)):
             patch = values[top : top + 32, left : left + 32].ravel()
             expected = [patch.mean(), patch.std(), skew(patch), kurtosis(patch, fisher=False)]
             np.testing.assert_allclose(moments[i, j], expected, rtol=1e-8)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from vwkde.inspection.patches import PatchGrid
+from vwkde.inspection.patches import PAPER_GRID, PatchGrid
 from vwkde.inspection.texture import Texture
 
 Floats = NDArray[np.float64]
@@ -26,6 +26,10 @@ _SCHARR = np.array([[3, 10, 3], [0, 0, 0], [-3, -10, -3]]) / 32
 
 class FeatureSet(Protocol):
     """Measures the patches of an image, and tells how what it measures is to be used."""
+
+    @property
+    def grid(self) -> PatchGrid:
+        """Where the patches are."""
 
     @property
     def components(self) -> int | None:
@@ -45,6 +49,7 @@ class GradientMoments:
 
     components: int | None = None
     worst: int | None = None
+    grid: PatchGrid = PAPER_GRID
 
     def __call__(self, image: Singles, grid: PatchGrid) -> Singles:
         """Return the features of every patch, of shape (down, across, 4)."""
@@ -61,6 +66,7 @@ class _Given:
     function: Callable[[Singles], Any]
     components: int | None = None
     worst: int | None = None
+    grid: PatchGrid = PAPER_GRID
 
     def __call__(self, image: Singles, grid: PatchGrid) -> Singles:
         found = np.asarray(self.function(image), dtype=np.float32)

@@ -70,13 +70,13 @@ def decode_image(data: bytes, name: str, least_side: int = 1) -> NDArray[np.floa
 
 
 def encode_png(pixels: NDArray[np.uint8]) -> bytes:
-    """Return a PNG file of a colour image, shape (height, width, 3), or a gray one, shape (height, width)."""
+    """Return a PNG file of a colour image, shape (height, width, 3 or with opacity 4), or a gray one."""
     require("PIL")
     from PIL import Image
 
-    if pixels.dtype != np.uint8 or not (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] == 3)):
+    if pixels.dtype != np.uint8 or not (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in (3, 4))):
         raise ValueError(
-            "Pixels must be 8-bit, of shape (height, width) or (height, width, 3). "
+            "Pixels must be 8-bit, of shape (height, width), (height, width, 3) or (height, width, 4). "
             f"Got {pixels.dtype} of shape {pixels.shape} instead."
         )
     file = io.BytesIO()

@@ -1,8 +1,8 @@
 """The inspection as one object: learn a surface from good images, then judge others."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -19,7 +19,6 @@ from vwkde.inspection.coordinates import Coordinates, fit_coordinates
 from vwkde.inspection.features import FeatureSet, as_features
 from vwkde.inspection.library import Library, make_library
 from vwkde.inspection.model_file import ModelFileError, read_model, write_model
-from vwkde.inspection.patches import PatchGrid
 from vwkde.inspection.pictures import check_shape
 
 Floats = NDArray[np.float64]
@@ -72,7 +71,8 @@ class Inspection:
         """The regions where the map exceeds its threshold, highest first; none in an image that passes."""
         if not self.rejected:
             return []
-        labels, count = ndimage.label(self.log_ratio > min(self.map_threshold, 0.9 * float(self.log_ratio.max())))
+        highest = float(self.log_ratio.max())
+        labels, count = ndimage.label(self.log_ratio > min(self.map_threshold, highest - 0.1 * abs(highest)))
         peaks = ndimage.maximum(self.log_ratio, labels, range(1, count + 1))
         places = ndimage.find_objects(labels)
         found = [Box(rows.start, columns.start, rows.stop, columns.stop) for rows, columns in places]
@@ -117,13 +117,13 @@ class SurfaceInspector:
 
         Images are taken one after the other, so that a generator need not hold them all.
         """
-        features, grid = as_features(self.features), PatchGrid()
-        names, measured, thumbnails, shape = _measure(images, features, grid, self.n_threads)
+        features = as_features(self.features)
+        names, measured, thumbnails, shape = _measure(images, features, self.n_threads)
         if len(names) < _FEWEST:
             raise ValueError(f"There are {len(names)} good images; at least {_FEWEST} are needed, and 20 or more help.")
         coordinates = fit_coordinates(measured, features.components)
         library = make_library(_mapped(measured, coordinates), self.candidates, self.random_state, features.worst)
-        self._features, self._grid, self._coordinates = features, grid, coordinates
+        self._features, self._coordinates = features, coordinates
         self.image_shape = shape
         self._settle(library, library.mutual_sums(n_threads=self.n_threads), names, thumbnails)
         return self
@@ -131,8 +131,7 @@ class SurfaceInspector:
     def add(self, images: Images) -> Self:
         """Add good images; coordinates and widths stay as they are, the threshold follows."""
         self._check_fitted()
-        first, shape = len(self.names_), self.image_shape
-        names, measured, thumbnails, _ = _measure(images, self._features, self._grid, self.n_threads, shape, first)
+        names, measured, thumbnails, _ = _measure(images, self._features, self.n_threads, self.image_shape, self.names_)
         if names:
             library = self._library.grown(_mapped(measured, self._coordinates))
             sums = library.mutual_sums(self._sums, self.n_threads)
@@ -144,7 +143,7 @@ class SurfaceInspector:
         self._check_fitted()
         start = perf_counter()
         check_shape(image, self.image_shape, name)
-        measured = _rows(self._features(image, self._grid))
+        measured = _rows(self._features(image, self._features.grid))
         found = self._library.compare(self._coordinates(measured), self.n_threads)
         ratio_map = self._map(found.log_ratio)
         return Inspection(
@@ -201,7 +200,7 @@ class SurfaceInspector:
                 random_state=settings["random_state"],
                 n_threads=n_threads,
             )
-            inspector._features, inspector._grid = as_features(inspector.features), PatchGrid()
+            inspector._features = as_features(inspector.features)
             inspector.image_shape = tuple(settings["image_shape"])
             inspector._coordinates = Coordinates(arrays["mean"], arrays["matrix"])
             inspector._library = Library(
@@ -231,8 +230,9 @@ class SurfaceInspector:
         self.map_calibration_ = Calibration(peaks, self.false_reject_rate)
 
     def _map(self, log_ratio: Floats) -> Singles:
-        values = log_ratio.reshape(self._grid.shape(self.image_shape))
-        return self._grid.spread(values, self.image_shape).astype(np.float32)
+        grid = self._features.grid
+        values = log_ratio.reshape(grid.shape(self.image_shape))
+        return grid.spread(values, self.image_shape).astype(np.float32)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "_library"):
@@ -242,17 +242,16 @@ class SurfaceInspector:
 def _measure(
     images: Images,
     features: FeatureSet,
-    grid: PatchGrid,
     n_threads: int | None,
     shape: tuple[int, ...] | None = None,
-    first: int = 0,
+    taken: Sequence[str] = (),
 ) -> tuple[list[str], list[Singles], NDArray[np.uint8], tuple[int, ...]]:
     """Return the names of images, their features, (patches, features), small pictures of them, and their shape."""
     names: list[str] = []
     measured: list[Singles] = []
     thumbnails: list[NDArray[np.uint8]] = []
     threads = thread_count(n_threads)
-    named = _named(images, first)
+    named = _named(images, len(taken))
     total = getattr(images, "__len__", lambda: 0)()
     for few in track(iter(lambda: list(islice(named, threads)), []), "measuring images", -(-total // threads)):
         for name, image in few:
@@ -261,10 +260,11 @@ def _measure(
         found = dict.fromkeys(range(len(few)), few[0][1])
 
         def work(place: int, few: list[tuple[str, Singles]] = few, found: dict[int, Singles] = found) -> None:
-            found[place] = _rows(features(few[place][1], grid))
+            found[place] = _rows(features(few[place][1], features.grid))
 
         run(work, list(found), None, threads)
-        names += [name for name, _ in few]
+        for name, _ in few:
+            names.append(_unlike(name, {*taken, *names}))
         measured += found.values()
         thumbnails += [_shrunk(image) for _, image in few]
     return names, measured, np.array(thumbnails, dtype=np.uint8), shape or ()
@@ -273,6 +273,12 @@ def _measure(
 def _named(images: Images, first: int) -> Iterator[tuple[str, Singles]]:
     for number, each in enumerate(images, start=first):
         yield each if isinstance(each, tuple) else (f"good {number}", each)
+
+
+def _unlike(name: str, taken: set[str]) -> str:
+    """Return the name, with a number where others have it already."""
+    numbered = (f"{name} ({number})" for number in count(2))
+    return name if name not in taken else next(each for each in numbered if each not in taken)
 
 
 def _shrunk(image: Singles) -> NDArray[np.uint8]:

@@ -34,6 +34,8 @@ _BASIS = 200
 _RIDGE = 1.0
 """Ten times that of `DensityRatio`: with some hundreds of patches the weight of a pair is rough, and must be smooth for
 pairs to be compared."""
+_SPARED, _FEW = 4, 50
+"""Of so many patches one is enough to find the good images whose patches are pooled, if so many are left."""
 _SAMPLED_IMAGES = 8
 """Good images that bandwidth and length scale are chosen by."""
 
@@ -71,9 +73,10 @@ class Library:
 
     def plain_divergences(self, patches: Singles, n_threads: int | None = None) -> Floats:
         """Return the KL divergence of an image from every good one by plain kernel estimates."""
+        patches = patches[:: self._every]
         own = self._pair(_sample(patches), _sample(patches), UniformWeight(), n_threads)
-        others = mean_log_sums(self._batch_of(patches[None]), self._batch, n_threads)[0] - np.log(self.patches.shape[1])
-        return _at_least_itself(own).mean() - others
+        others = mean_log_sums(self._batch_of(patches[None]), self._batch, n_threads)[0]
+        return _at_least_itself(own).mean() - (others - np.log(self._batch.rows.shape[1]))
 
     def mutual_sums(self, known: Floats | None = None, n_threads: int | None = None) -> Floats:
         """Return the mean log kernel sums between all good images, those known not being computed again."""
@@ -85,7 +88,7 @@ class Library:
 
     def left_out(self, sums: Floats, n_threads: int | None = None) -> list[Comparison]:
         """Return how every good image compares with the others."""
-        count = self.patches.shape[1]
+        count = self._batch.rows.shape[1]
         plain = (np.diag(sums)[:, None] - np.log(count - 1)) - (sums - np.log(count))
         np.fill_diagonal(plain, np.inf)
         order = np.argsort(plain, axis=1, kind="stable")[:, : min(self.candidates, len(plain) - 1)]
@@ -108,7 +111,7 @@ class Library:
     ) -> Comparison:
         """Return the comparison of the worst patches with all candidates by plain estimates."""
         good = self.patches[candidates].reshape(-1, patches.shape[1])
-        log_ratio = _log_ratio(self._pair(_sample(patches), _sample(good), UniformWeight(), n_threads))
+        log_ratio = self._pair(_sample(patches), _sample(good), UniformWeight(), n_threads).at_numerator.log_ratio
         return Comparison(float(np.sort(log_ratio)[-worst:].mean()), int(candidates[0]), log_ratio)
 
     def _nearest(self, patches: Singles, candidates: NDArray[np.intp], n_threads: int | None) -> Comparison:
@@ -129,7 +132,7 @@ class Library:
         `DensityRatio` would whiten the two samples anew, by their own spread; then a defect, which widens it, would
         bring its own patches nearer to the good ones.
         """
-        models = fit_gaussian(query.points, query.weight, "image"), fit_gaussian(good.points, good.weight, "good image")
+        models = fit_gaussian(query.points, query.weight), fit_gaussian(good.points, good.weight)
         points = np.concatenate([query.points, good.points])
         random = np.random.default_rng(0)
         basis = points[np.sort(random.choice(len(points), min(len(points), _BASIS), replace=False))]
@@ -142,9 +145,14 @@ class Library:
         budget = _blocks.DEFAULT_MEMORY_BUDGET
         return EstimatePair(query, good, weight, self.bandwidth, query.points.dtype, budget, n_threads)
 
+    @property
+    def _every(self) -> int:
+        """Which of the patches tell good images apart: where the nearest are only pooled, some will do."""
+        return 1 if self.worst is None else min(_SPARED, max(1, self.patches.shape[1] // _FEW))
+
     @cached_property
     def _batch(self) -> Batch:
-        return self._batch_of(self.patches)
+        return self._batch_of(self.patches[:, :: self._every])
 
     def _batch_of(self, patches: Singles) -> Batch:
         return make_batch(patches, np.zeros(patches.shape[2]), self.bandwidth)

@@ -14,17 +14,21 @@ _FLAT = 1e-7
 
 @dataclass(frozen=True)
 class PatchGrid:
-    """Square patches, each a step from the last; as in the paper, none starts at the very last place.
+    """Square patches, each a step from the last.
 
-    An image of 512 pixels a side has 30 × 30 patches of 32 pixels, which start at 0, 16 … 464.
+    As in the paper, none starts at the very last place: an image of 512 pixels a side has 30 × 30 patches of 32 pixels,
+    which start at 0, 16 … 464, and the last 16 pixels are in none. With `whole` there are patches up to the edge.
     """
 
     size: int = 32
     step: int = 16
+    whole: bool = False
 
     def starts(self, side: int) -> NDArray[np.intp]:
         """Return where patches start along a side of so many pixels."""
-        return np.arange(0, max(side - self.size, 1), self.step)
+        last = side - self.size
+        starts = np.arange(0, max(last, 1), self.step)
+        return np.append(starts, last) if self.whole and last > 0 else starts
 
     def shape(self, image_shape: tuple[int, ...]) -> tuple[int, int]:
         """Return the numbers of patches, down and across."""
@@ -80,3 +84,7 @@ class PatchGrid:
         """Return one where a patch covers a pixel, (patches, pixels up to the last covered)."""
         pixels = np.arange(starts[-1] + self.size)
         return ((pixels >= starts[:, None]) & (pixels < starts[:, None] + self.size)).astype(np.float64)
+
+
+PAPER_GRID = PatchGrid()
+WHOLE_GRID = PatchGrid(whole=True)

@@ -15,7 +15,7 @@ import scipy.fft
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from vwkde.inspection.patches import PatchGrid
+from vwkde.inspection.patches import WHOLE_GRID, PatchGrid
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -44,6 +44,7 @@ class Texture:
 
     components: int | None = 24
     worst: int | None = 5
+    grid: PatchGrid = WHOLE_GRID
 
     def __call__(self, image: Singles, grid: PatchGrid) -> Singles:
         """Return the features of every patch, of shape (down, across, 41)."""

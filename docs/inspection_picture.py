@@ -1,0 +1,35 @@
+"""Draw the picture of inspection.md: python docs/inspection_picture.py."""
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from vwkde.inspection.inspector import SurfaceInspector
+from vwkde.inspection.run_folder import draw_overlay
+from vwkde.surfaces import SURFACES, make_surfaces
+
+GOOD = 60
+TARGET = Path(__file__).parent / "images" / "inspection.png"
+
+
+def main() -> None:
+    """Save a picture of one defect on every kind of surface."""
+    figure = Figure(figsize=(12, 6.6), layout="constrained")
+    for column, kind in enumerate(SURFACES):
+        surfaces = make_surfaces(kind, n_good=GOOD, n_bad=3, seed=4)
+        inspector = SurfaceInspector("texture").fit(surfaces.images[:GOOD])
+        image, mask = surfaces.images[GOOD + column % 3], surfaces.masks[GOOD + column % 3]
+        found = inspector.check(image)
+        above, below = (figure.add_subplot(2, len(SURFACES), column + 1 + row * len(SURFACES)) for row in (0, 1))
+        above.imshow(image, cmap="gray", vmin=0, vmax=1)
+        above.set_title(f"{kind}: {surfaces.defects[GOOD + column % 3]}")
+        below.imshow(draw_overlay(image, found))
+        below.contour(mask, levels=[0.5], colors="deepskyblue", linewidths=1)
+        below.set_title(f"{found.verdict}: {found.score:.0f} nats, limit {found.threshold:.0f}", fontsize="medium")
+        for ax in (above, below):
+            ax.set_axis_off()
+    figure.savefig(TARGET, dpi=72)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""What every request passes before it is answered: whom it names, where it comes from, and how much it sends.
+
+A server on one's own machine can be reached by every page that one's browser shows. Such a page may let its name point
+to this machine (DNS rebinding), or post a form to it. So a request must name a host that is this server's own, and one
+that changes or computes anything must not come from a page of another origin.
+"""
+
+from collections.abc import Iterable
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from fastapi import HTTPException
+from fastapi.responses import JSONResponse
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_SAFE = ("GET", "HEAD", "OPTIONS")
+"""Methods that change nothing."""
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class OwnHost:
+    """Refuses requests that name another host, or come from a page of another origin."""
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], any_address: bool = False) -> None:
+        self.app = app
+        self.hosts = frozenset(host.lower() for host in hosts)
+        self.any_address = any_address
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass on."""
+        reason = self._refusal(scope["method"], Headers(scope=scope)) if scope["type"] == "http" else None
+        if reason is None:
+            await self.app(scope, receive, send)
+        else:
+            await JSONResponse({"detail": reason}, 403)(scope, receive, send)
+
+    def _refusal(self, method: str, headers: Headers) -> str | None:
+        host = headers.get("host", "")
+        if not self._is_own(host):
+            return f"This server does not go by the name {_shortened(host)}; use the address that it printed."
+        origin = headers.get("origin")
+        if method not in _SAFE and origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            return "This request comes from a page of another site, and is refused."
+        return None
+
+    def _is_own(self, host: str) -> bool:
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        return name in self.hosts or (self.any_address and _is_address(name))
+
+
+class BodyLimit:
+    """Refuses bodies beyond a size: at once if the length is told, else as soon as more has come."""
+
+    def __init__(self, app: ASGIApp, most_bytes: int) -> None:
+        self.app = app
+        self.most_bytes = most_bytes
+        self.reason = f"more than {most_bytes / 2**20:g} MiB were sent; send a smaller image."
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass on."""
+        told = Headers(scope=scope).get("content-length", "") if scope["type"] == "http" else ""
+        if told.isdecimal() and int(told) > self.most_bytes:
+            await JSONResponse({"detail": self.reason}, 413, {"Connection": "close"})(scope, receive, send)
+            return
+        seen = 0
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self.most_bytes:
+                raise HTTPException(413, self.reason, {"Connection": "close"})
+            return message
+
+        await self.app(scope, counted, send)
+
+
+class SafeHeaders:
+    """Adds headers that keep pages from loading or embedding anything foreign, and replies from being kept."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, and add the headers to the answer."""
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(_HEADERS)
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        await self.app(scope, receive, with_headers)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _shortened(host: str) -> str:
+    return repr(host if len(host) <= 60 else f"{host[:60]}…")

@@ -1,0 +1,30 @@
+// The server's answers, and its refusals as errors of one line.
+
+export const getModel = async () => (await ask("api/model")).json();
+
+export const check = async (file, signal) => (await ask("api/check", { ...upload(file), signal })).json();
+
+export const add = async (file) => (await ask("api/add", upload(file))).json();
+
+export const picture = async (file) => (await ask("api/picture", upload(file))).blob();
+
+export const table = async (rows) => {
+  const headers = { "Content-Type": "application/json" };
+  return (await ask("api/scores.csv", { method: "POST", headers, body: JSON.stringify(rows) })).blob();
+};
+
+function upload(file) {
+  const body = new FormData();
+  body.append("image", file, file.name);
+  return { method: "POST", body };
+}
+
+async function ask(where, options) {
+  const reply = await fetch(where, options).catch((error) => {
+    if (error.name === "AbortError") throw error;
+    throw Object.assign(new Error("The server cannot be reached. Is it still running?"), { unreachable: true });
+  });
+  if (reply.ok) return reply;
+  const { detail } = await reply.json().catch(() => ({}));
+  throw new Error(detail ?? `The server failed (status ${reply.status}).`);
+}

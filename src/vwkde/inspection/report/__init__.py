@@ -1,0 +1,184 @@
+"""The report of a run: one HTML file that needs nothing else, for people who look at parts all day.
+
+Pictures are inside the file, reduced to 224 pixels; `vwkde.inspection.report.gallery` bounds how many there are, so
+that a run of any length stays within some megabytes. Images without a picture are in a table, and every image's full
+map is in the folder beside the report.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from vwkde._canvas import number
+from vwkde.inspection.evaluation import DEFECTIVE, GOOD, Evaluation
+from vwkde.inspection.report.cards import pictured_section, table_section
+from vwkde.inspection.report.charts import Group, histogram
+from vwkde.inspection.report.content import Report, colour_scale, counted, percent, table
+from vwkde.inspection.report.markup import Markup, element, joined
+from vwkde.inspection.report.measures import measures_section, overview_section
+from vwkde.inspection.report.page import write_page
+from vwkde.inspection.run_folder import COMPLETE
+
+
+def write_report(folder: Path, report: Report) -> Path:
+    """Write the report into the folder of the run."""
+    return write_page(folder, f"Inspection report: {report.record['source']}", _sections(report))
+
+
+def write_overview(folder: Path, classes: Mapping[str, Evaluation]) -> Path:
+    """Write a page that leads to the reports of several data sets, each in a folder of its name."""
+    return write_page(folder, "Inspection of several data sets", [overview_section(classes)])
+
+
+def _sections(report: Report) -> list[Markup | None]:
+    return [
+        _banner(report),
+        _facts(report),
+        _scores(report),
+        measures_section(report.evaluation),
+        _errors(report),
+        _reading(report),
+        pictured_section(report),
+        table_section(report),
+    ]
+
+
+def _banner(report: Report) -> Markup:
+    """Return the verdict on the whole batch in one line, what it is of, and what to mind."""
+    record = report.record
+    words, kind = _verdict(report)
+    when = record["finished"].replace("T", " ")[:16]
+    title = element("p", f"Inspection report · {record['source']} · {record['model']['file']} · {when}", class_="over")
+    notes = [element("p", note) for note in _notes(record)]
+    return element("header", title, element("h1", words), notes, class_=kind)
+
+
+def _verdict(report: Report) -> tuple[str, str]:
+    """Return the verdict on the whole batch, and what kind it is."""
+    counts = report.record["counts"]
+    checked = counts["OK"] + counts["NG"]
+    if not checked:
+        return "No image could be checked", "warn"
+    if report.evaluation is not None:
+        return _evaluation_in_words(report.evaluation), "neutral"
+    if report.record["model"]["threshold"] is None:
+        return f"No verdict on {counted(checked)}: too few good images were learnt", "warn"
+    if counts["NG"]:
+        return f"{counts['NG']:,} of {counted(checked)} rejected", "ng"
+    words = f"All {counted(checked)} pass" if checked > 1 else "The image passes"
+    return words, "warn" if _notes(report.record) else "ok"
+
+
+def _notes(record: Mapping[str, Any]) -> list[str]:
+    """Return what keeps the verdict from being the whole truth."""
+    counts, model = record["counts"], record["model"]
+    notes = []
+    if record["state"] != COMPLETE:
+        left = record["expected_images"] - sum(counts.values())
+        notes.append(f"The run was stopped: {left:,} of {counted(record['expected_images'])} not looked at.")
+    if counts["ERROR"]:
+        notes.append(f"{counted(counts['ERROR'], 'file')} could not be used; see below.")
+    if model["threshold"] is None:
+        notes.append(
+            f"Nothing can be rejected: {counted(model['good_images'], 'good image')} are too few for a false-reject "
+            f"rate of {percent(model['false_reject_rate'])}. Scores and order can be used all the same."
+        )
+    return notes
+
+
+def _evaluation_in_words(evaluation: Evaluation) -> str:
+    parts = []
+    if evaluation.found:
+        parts.append(f"{evaluation.found} defective images found")
+    if evaluation.false_rejects:
+        parts.append(f"{evaluation.false_rejects} good images rejected")
+    return ", ".join(parts)
+
+
+def _facts(report: Report) -> Markup:
+    counts, model = report.record["counts"], report.record["model"]
+    times = [row["milliseconds"] for row in report.judged]
+    threshold = "none" if model["threshold"] is None else f"{number(model['threshold'])} nats"
+    facts = {
+        "Images checked": f"{counts['OK'] + counts['NG']:,}",
+        "Pass (OK)": f"{counts['OK']:,}",
+        "Rejected (NG)": f"{counts['NG']:,}",
+        "Not usable": f"{counts['ERROR']:,}",
+        "Threshold": threshold,
+        "Stated false-reject rate": percent(model["false_reject_rate"]),
+        "Good images learnt": f"{model['good_images']:,}",
+        "Features": model["features"],
+        "Time per image": f"{number(median(times))} ms" if times else "–",
+    }
+    pairs = [element("div", element("dt", name), element("dd", value)) for name, value in facts.items()]
+    return element("dl", pairs, class_="facts")
+
+
+def _scores(report: Report) -> Markup | None:
+    if not report.judged:
+        return None
+    scores = np.array([row["score"] for row in report.judged])
+    groups = [Group("Good images learnt, each judged by the others", report.inspector.calibration_.scores)]
+    if report.evaluation is None:
+        groups.append(Group("This batch", scores))
+    else:
+        labels = np.array([row["label"] for row in report.judged])
+        named = {"Tested images that are good": GOOD, "Tested images that are defective": DEFECTIVE}
+        groups += [Group(title, scores[labels == label]) for title, label in named.items() if (labels == label).any()]
+    model = report.record["model"]
+    words = "There is no threshold."
+    if model["threshold"] is not None:
+        words = (
+            f"The threshold was set by the {model['good_images']:,} good images alone, so that about "
+            f"{percent(model['false_reject_rate'])} of good images are rejected. "
+        )
+        words += "Labels had no part in it." if report.evaluation else "Nothing of this batch had a part in it."
+    drawn = histogram(groups, report.inspector.calibration_.threshold)
+    return element("section", element("h2", "Scores"), element("p", words), element("div", drawn, class_="chart"))
+
+
+def _errors(report: Report) -> Markup | None:
+    if not report.errors:
+        return None
+    rows = [element("tr", element("td", row["image"]), element("td", row["error"])) for row in report.errors]
+    title = element("h2", f"{counted(len(rows), 'file')} could not be used")
+    return element("section", title, table(("File", "Reason"), rows), class_="errors")
+
+
+def _reading(report: Report) -> Markup:
+    rate = percent(report.record["model"]["false_reject_rate"])
+    points: list[tuple[str, str | Markup]] = [
+        (
+            "Score",
+            "how much an image differs from the good image that it is most like, in nats. The lower, the more alike; "
+            "above the threshold it is rejected.",
+        ),
+        (
+            "p",
+            f"the share of good images that would look at least as unusual. An image is rejected if it is {rate} or "
+            "less.",
+        ),
+        (
+            "Colours",
+            joined(
+                "where the image differs. Gray: no more than good images do. ",
+                colour_scale(),
+                " from the limit of good images (yellow) to twice that and more (dark red). The scale is the same for "
+                "all images, and was set by good images alone.",
+            ),
+        ),
+        ("Closest good image", "the one that it was compared with, from those learnt, as a small picture."),
+    ]
+    if report.evaluation is not None:
+        points.append(("Blue outline", "what is marked as defective in the data set."))
+    mind = (
+        "a pass is no proof. What does not show in the features, or is within what good images do, is not seen. If "
+        "good parts are rejected, add them to the model: vwkde inspect add."
+    )
+    points.append(("Mind", mind))
+    items = [joined(element("dt", name), element("dd", words)) for name, words in points]
+    summary = element("summary", "How to read this")
+    return element("details", summary, element("dl", items), open=True, class_="reading")

@@ -1,0 +1,100 @@
+"""Small pictures for a report: of the images most worth looking at, and of no more than fit a page."""
+
+import base64
+import io
+from dataclasses import dataclass
+from heapq import heappush, heappushpop
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from vwkde.inspection.evaluation import DEFECTIVE
+from vwkde.inspection.extra import require
+from vwkde.inspection.run_folder import Row
+
+Mask = NDArray[np.bool_]
+
+MOST_REJECTED = 100
+"""Rejected images that are pictured, the highest scores first."""
+MOST_PASSED = 12
+"""Images that pass and are pictured, the highest scores first."""
+MOST_MISSED = 30
+"""Defective images that pass and are pictured, the lowest scores first."""
+_SIDE = 224
+"""Pixels along the longer side of a picture."""
+_QUALITY = 70
+_OUTLINE = (70, 200, 255)
+"""Colour around what is known to be defective."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An image and its map, as addresses that hold the pictures themselves."""
+
+    image: str
+    overlay: str
+
+
+class Gallery:
+    """Pictures of the worst images so far, and of defective ones that passed."""
+
+    def __init__(self) -> None:
+        self._rejected, self._passed, self._missed = _Top(MOST_REJECTED), _Top(MOST_PASSED), _Top(MOST_MISSED)
+
+    def add(
+        self,
+        row: Row,
+        image: NDArray[np.float32],
+        overlay: NDArray[np.uint8],
+        mask: Mask | None = None,
+    ) -> None:
+        """Take in an image, if it is worth it; the outline of its mask, if any, is drawn on the map."""
+        passed = row["verdict"] == "OK"
+        tops = [(self._passed if passed else self._rejected, row["score"])]
+        if passed and row.get("label") == DEFECTIVE:
+            tops.append((self._missed, -row["score"]))
+        wanted = [(top, value) for top, value in tops if top.takes(value)]
+        if wanted:
+            gray = np.rint(255 * image).astype(np.uint8)
+            pair = Pair(data_address(gray), data_address(overlay, mask))
+            for top, value in wanted:
+                top.add(value, row["image"], pair)
+
+    @property
+    def pictures(self) -> dict[str, Pair]:
+        """The pictures by the names of the images."""
+        tops = (self._rejected, self._passed, self._missed)
+        return {name: pair for top in tops for _, _, name, pair in top.kept}
+
+
+class _Top:
+    """The entries of highest value, at most so many."""
+
+    def __init__(self, most: int) -> None:
+        self.kept: list[tuple[float, int, str, Pair]] = []
+        self._most, self._seen = most, 0
+
+    def takes(self, value: float) -> bool:
+        return len(self.kept) < self._most or value > self.kept[0][0]
+
+    def add(self, value: float, name: str, pair: Pair) -> None:
+        self._seen += 1
+        (heappush if len(self.kept) < self._most else heappushpop)(self.kept, (value, -self._seen, name, pair))
+
+
+def data_address(pixels: NDArray[np.uint8], mask: Mask | None = None) -> str:
+    """Return an address that holds a picture, reduced if it is large, with the outline of a mask drawn on it."""
+    require("PIL")
+    from PIL import Image
+
+    picture = Image.fromarray(np.ascontiguousarray(pixels))
+    picture.thumbnail((_SIDE, _SIDE), Image.Resampling.LANCZOS)
+    if mask is not None and mask.any():
+        small = np.asarray(Image.fromarray(mask).resize(picture.size, Image.Resampling.NEAREST))
+        drawn = np.array(picture.convert("RGB"))
+        drawn[ndimage.binary_dilation(small, iterations=3) & ~ndimage.binary_dilation(small)] = _OUTLINE
+        picture = Image.fromarray(drawn)
+    file = io.BytesIO()
+    picture.save(file, format="JPEG", quality=_QUALITY, subsampling=0)
+    return "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode()

@@ -1,0 +1,217 @@
+"""Synthetic surfaces, good and with defects whose pixels are known: for demonstrations, tests and comparisons.
+
+Each kind of surface varies from image to image as real ones do: in brightness, in where its pattern lies, in how it is
+bent. A defect is a change to such an image; its mask holds the pixels that it may change, and no other pixel differs.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Mask = NDArray[np.bool_]
+
+_LEAST_SIZE = 64
+"""Pixels a side below which the patterns have no room."""
+_PITCH = 9.0
+"""Pixels between two threads."""
+_RING = 26.0
+"""Pixels between two year rings, about."""
+
+
+@dataclass(frozen=True, eq=False)
+class Surfaces:
+    """Images with values from 0 to 1, (images, size, size); where each is defective; and the name of its defect."""
+
+    images: Singles
+    masks: Mask
+    defects: tuple[str | None, ...]
+
+
+def make_surfaces(kind: str, n_good: int, n_bad: int, size: int = 256, seed: int = 0) -> Surfaces:
+    """Return so many good images of a surface and, after them, so many defective ones.
+
+    The defects of the kind, which `SURFACES` names, take turns. An image depends on the seed and on its own number
+    among the good or the defective ones, and not on how many are made.
+    """
+    _check(kind, n_good, n_bad, size)
+    texture, defects = SURFACES[kind]
+    stream = list(SURFACES).index(kind)
+    images = np.empty((n_good + n_bad, size, size), dtype=np.float32)
+    masks = np.zeros(images.shape, dtype=bool)
+    names: list[str | None] = []
+    for place in range(n_good):
+        images[place] = _finish(texture(np.random.default_rng([seed, stream, 0, place]), size))
+        names.append(None)
+    for place in range(n_bad):
+        name = defects[place % len(defects)]
+        random = np.random.default_rng([seed, stream, 1, place])
+        clean = texture(random, size)
+        changed, mask = DEFECTS[name](clean, random)
+        images[n_good + place] = _finish(np.where(mask, changed, clean))
+        masks[n_good + place] = mask
+        names.append(name)
+    return Surfaces(images, masks, tuple(names))
+
+
+def _check(kind: str, n_good: int, n_bad: int, size: int) -> None:
+    if kind not in SURFACES:
+        raise ValueError(f"The 'kind' parameter must be one of {list(SURFACES)}. Got {kind!r} instead.")
+    if min(n_good, n_bad) < 0:
+        raise ValueError(f"Numbers of images must not be negative. Got {n_good} and {n_bad} instead.")
+    if size < _LEAST_SIZE:
+        raise ValueError(f"The 'size' parameter must be at least {_LEAST_SIZE} pixels. Got {size} instead.")
+
+
+def _woven(random: np.random.Generator, size: int) -> Floats:
+    """Return plain weave: threads across and down, over and under one another by turns."""
+    rows, columns = np.mgrid[:size, :size] / _PITCH + random.uniform(0, 2, 2)[:, None, None]
+    rows, columns = (each + 0.25 * _noise(random, size, 40) for each in (rows, columns))
+    warp, weft = np.floor(columns).astype(int), np.floor(rows).astype(int)
+    down = _thread(columns) * (1 + 0.45 * np.sin(np.pi * (rows + warp)))
+    across = _thread(rows) * (1 - 0.45 * np.sin(np.pi * (columns + weft)))
+    shades = random.normal(1, 0.06, (2, int(size / _PITCH) + 8))
+    cloth = np.maximum(down * shades[0][warp + 2], across * shades[1][weft + 2])
+    return _lit(random, 0.12 + 0.42 * cloth, 0.02)
+
+
+def _brushed(random: np.random.Generator, size: int) -> Floats:
+    """Return brushed metal: fine grooves along the rows."""
+    fine = _noise(random, size, (0.6, 30))
+    broad = _noise(random, size, (2.5, 60))
+    return _lit(random, 0.55 + 0.04 * fine + 0.02 * broad, 0.015)
+
+
+def _granular(random: np.random.Generator, size: int) -> Floats:
+    """Return grains of two sizes, lit from the upper left."""
+    height = _noise(random, size, 3.0) + 0.35 * _noise(random, size, 1.2)
+    light = _unit(np.roll(height, (1, 1), (0, 1)) - height)
+    return _lit(random, 0.5 + 0.11 * np.tanh(light), 0.015)
+
+
+def _wood(random: np.random.Generator, size: int) -> Floats:
+    """Return planed wood: year rings and pores along the columns."""
+    columns = np.mgrid[:size, :size][1] / _RING + random.uniform(0, 1)
+    bent = columns + 0.45 * _noise(random, size, (70, 24))
+    rings = (bent % 1) ** 3
+    fibre = _noise(random, size, (16, 0.7))
+    pores = _noise(random, size, (5, 0.6)) > 2.3
+    return _lit(random, 0.62 - 0.17 * rings + 0.03 * fibre - 0.12 * pores, 0.012)
+
+
+def _scratch(image: Floats, random: np.random.Generator) -> tuple[Floats, Mask]:
+    """Draw a bent line, bright with one dark flank, at an angle to rows and columns."""
+    size = len(image)
+    along, across = _turned(random, size, random.uniform(0.3, 1.2) * random.choice([-1, 1]))
+    length, width = size * random.uniform(0.12, 0.22), random.uniform(1.2, 1.9)
+    across = across + random.uniform(-0.12, 0.12) * along**2 / length
+    mask = (np.abs(along) < length) & (np.abs(across) < 2 * width)
+    profile = np.where(np.abs(across) < width, 1, np.where(across > 0, -0.7, 0.25))
+    return image + random.uniform(0.12, 0.26) * profile, mask
+
+
+def _spot(image: Floats, random: np.random.Generator) -> tuple[Floats, Mask]:
+    """Draw a dark speck with a clear edge."""
+    size = len(image)
+    mask = _blob(random, size, size * random.uniform(0.028, 0.045), 0.15)
+    return 0.35 * image + 0.08 * random.uniform(0.5, 1.5), mask
+
+
+def _stain(image: Floats, random: np.random.Generator) -> tuple[Floats, Mask]:
+    """Wet a part of the surface: darker, and with less contrast."""
+    size = len(image)
+    mask = _blob(random, size, size * random.uniform(0.09, 0.15), 0.3)
+    inward = np.minimum(ndimage.distance_transform_edt(mask) / 4, 1)
+    wet = 0.78 * ndimage.gaussian_filter(image, 1.6)
+    return (1 - inward) * image + inward * wet, mask
+
+
+def _dent(image: Floats, random: np.random.Generator) -> tuple[Floats, Mask]:
+    """Press a hollow into the surface: its pattern is drawn together, one side of it lies in shade."""
+    size = len(image)
+    radius = size * random.uniform(0.06, 0.1)
+    row, column = random.uniform(1.3 * radius, size - 1.3 * radius, 2)
+    rows, columns = np.mgrid[:size, :size]
+    down, right = (rows - row) / radius, (columns - column) / radius
+    depth = np.clip(1 - down**2 - right**2, 0, None) ** 1.5
+    places = rows + 0.6 * radius * depth * down, columns + 0.6 * radius * depth * right
+    pressed = ndimage.map_coordinates(image, places, order=1, mode="nearest")
+    return pressed - 0.8 * depth * (down + right) / 2, depth > 0
+
+
+def _missing_thread(image: Floats, random: np.random.Generator) -> tuple[Floats, Mask]:
+    """Take out a piece of a thread, so that the dark ground shows between its neighbours."""
+    size = len(image)
+    upright = random.random() < 0.5
+    rows, columns = np.mgrid[:size, :size] - random.uniform(0.2 * size, 0.8 * size, 2)[:, None, None]
+    along, across = (rows, columns) if upright else (columns, rows)
+    mask = (np.abs(along) < size * random.uniform(0.08, 0.18)) & (np.abs(across) < 0.55 * _PITCH)
+    ground = ndimage.gaussian_filter(image, (6, 0) if upright else (0, 6))
+    return 0.25 * image + 0.3 * ground, mask
+
+
+def _thread(position: Floats) -> Floats:
+    """Return how bright a thread is across its width."""
+    return np.sqrt(np.abs(np.sin(np.pi * position)))
+
+
+def _turned(random: np.random.Generator, size: int, angle: float) -> tuple[Floats, Floats]:
+    """Return every pixel's place along and across a line at an angle through some point in the middle part."""
+    rows, columns = np.mgrid[:size, :size] - random.uniform(0.3 * size, 0.7 * size, 2)[:, None, None]
+    return columns * np.cos(angle) + rows * np.sin(angle), rows * np.cos(angle) - columns * np.sin(angle)
+
+
+def _blob(random: np.random.Generator, size: int, radius: float, uneven: float) -> Mask:
+    """Return a region of about that radius, its outline uneven."""
+    row, column = random.uniform(1.5 * radius, size - 1.5 * radius, 2)
+    rows, columns = np.mgrid[:size, :size]
+    angle = np.arctan2(rows - row, columns - column)
+    outline = sum(random.normal(0, uneven / k) * np.cos(k * angle + random.uniform(0, 2 * np.pi)) for k in (2, 3, 4))
+    return np.asarray(np.hypot(rows - row, columns - column) < radius * np.exp(outline))
+
+
+def _noise(random: np.random.Generator, size: int, scale: float | tuple[float, float]) -> Floats:
+    """Return smooth noise of mean zero and deviation one, whose left and upper edges go on at the right and lower."""
+    spectrum = ndimage.fourier_gaussian(np.fft.rfft2(random.normal(size=(size, size))), scale, size)
+    return _unit(np.fft.irfft2(spectrum, (size, size)))
+
+
+def _unit(field: Floats) -> Floats:
+    return (field - field.mean()) / field.std()
+
+
+def _lit(random: np.random.Generator, image: Floats, noise: float) -> Floats:
+    """Return the image under a light that is a little uneven, with the noise of a camera."""
+    down, right = random.normal(0, 0.03, 2)
+    rows, columns = np.mgrid[-1 : 1 : len(image) * 1j, -1 : 1 : len(image) * 1j]
+    light = random.normal(1, 0.02) + down * rows + right * columns
+    return image * light + random.normal(0, noise, image.shape)
+
+
+def _finish(image: Floats) -> Singles:
+    """Return the image as a camera of 8 bits gives it."""
+    return (np.rint(255 * np.clip(image, 0, 1)) / 255).astype(np.float32)
+
+
+_Texture = Callable[[np.random.Generator, int], Floats]
+
+DEFECTS: dict[str, Callable[[Floats, np.random.Generator], tuple[Floats, Mask]]] = {
+    "scratch": _scratch,
+    "spot": _spot,
+    "stain": _stain,
+    "dent": _dent,
+    "missing-thread": _missing_thread,
+}
+"""What each defect does: it returns the image with it, and the pixels that are to be taken from there."""
+
+SURFACES: dict[str, tuple[_Texture, tuple[str, ...]]] = {
+    "woven": (_woven, ("missing-thread", "spot", "stain")),
+    "brushed": (_brushed, ("scratch", "dent", "stain")),
+    "granular": (_granular, ("scratch", "spot", "dent")),
+    "wood": (_wood, ("scratch", "spot", "stain")),
+}
+"""The kinds of surface: how each is made, and the defects that it can have."""
