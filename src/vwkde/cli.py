@@ -140,23 +140,41 @@ app.add_typer(inspection_app, name="inspect")
 
 @app.command()
 def reproduce(
-    names: Annotated[list[str], typer.Argument(metavar="NAME…", help="fig1 … fig5, figA1, figA2, or all.")],
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME…", help="fig1 … fig6, table1, table2, figA1, figA2, or all.")
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for numbers, pictures and pages.")] = Path(
         "reproduced"
     ),
     quick: Annotated[bool, typer.Option("--quick", help="A small part, in a minute or two.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes to use. Default: as many as there are cores.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="DAGM", help="Folder with DAGM's classes, for table1, table2 and fig6.")
+    ] = None,
+    classes: Annotated[str | None, typer.Option(help="Use only these classes: 1,3. Default: the first six.")] = None,
+    images: Annotated[
+        int | None, typer.Option(min=8, help="Use at most so many images of each kind and class.")
+    ] = None,
+    digits: Annotated[
+        Path | None, typer.Option(help="MNIST's file of images, for unseen defects. Default: scikit-learn's digits.")
+    ] = None,
 ) -> None:
-    """Reproduce figures of the paper: numbers, a picture, and which claims hold. Goes on where it was stopped."""
+    """Reproduce figures and tables of the paper: numbers, and which claims hold. Goes on where it was stopped."""
     from vwkde.reproduce import FIGURES, figure_named
     from vwkde.reproduce import reproduce as reproduce_one
+    from vwkde.reproduce.surfaces import make_surfaces
 
     wanted = list(FIGURES) if "all" in names else names
-    for name in wanted:
-        figure_named(name)
+    on_images = [name for name in wanted if figure_named(name).on_images]
+    if on_images and data is None:
+        if "all" not in names:
+            raise ValueError(f"{on_images[0]} needs DAGM's images: give the folder that holds the classes with --data.")
+        errors.print(f"Left out for want of images (--data): {', '.join(on_images)}", style="yellow", markup=False)
+        wanted = [name for name in wanted if name not in on_images]
+    surfaces = None if data is None else make_surfaces(data, _names(classes), images, digits, quick)
     for name in wanted:
         with bars():
-            folder = reproduce_one(name, output, quick=quick, n_jobs=jobs)
+            folder = reproduce_one(name, output, quick=quick, n_jobs=jobs, surfaces=surfaces)
         typer.echo(f"{name}: {folder / 'README.md'}")
 
 

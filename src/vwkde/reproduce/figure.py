@@ -1,7 +1,8 @@
-"""What a figure of the paper is here: tasks, the numbers they give, the claims these bear on, and a picture."""
+"""What a figure or table of the paper is here: tasks, their numbers, the claims these bear on, a picture or rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vwkde.reproduce.tasks import Outcome, Task
@@ -14,11 +15,22 @@ Results = dict[str, Any]
 
 
 @dataclass(frozen=True)
+class Surfaces:
+    """Images of surfaces: the folder of the classes, which of these, how many images of a kind, and MNIST's file."""
+
+    folder: Path
+    classes: tuple[str, ...]
+    images: int | None = None
+    digits: Path | None = None
+
+
+@dataclass(frozen=True)
 class Scale:
-    """How much to do: the whole, with as many repetitions as the paper has, or a quick part of it."""
+    """How much to do: the whole, with as many repetitions as the paper has, or a quick part of it; on which images."""
 
     repetitions: int = 30
     quick: bool = False
+    surfaces: Surfaces | None = None
 
 
 WHOLE = Scale()
@@ -37,7 +49,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the paper and how it is made again."""
+    """A figure or table of the paper and how it is made again.
+
+    Those with a `journal` of one name share their tasks, which are done once. What is on images needs `Scale.surfaces`.
+    """
 
     name: str
     title: str
@@ -45,5 +60,10 @@ class Figure:
     tasks: Callable[[Scale], list[Task]]
     collect: Callable[[dict[str, Outcome], Scale], Results]
     claims: Callable[[Results], list[Claim]]
-    draw: Callable[[Results, "Canvas"], None]
+    draw: Callable[[Results, "Canvas"], None] | None
     size: tuple[float, float] = (12.0, 4.0)
+    rows: Callable[[Results], list[str]] | None = None
+    """Lines of Markdown that stand in the page, for a table in place of a picture."""
+    repetitions: int = WHOLE.repetitions
+    journal: str | None = None
+    on_images: bool = False

@@ -33,8 +33,10 @@ def read_results(folder: Path) -> dict[str, Any]:
     return found
 
 
-def write_picture(folder: Path, figure: Figure, results: Results) -> Path:
-    """Draw the figure."""
+def write_picture(folder: Path, figure: Figure, results: Results) -> Path | None:
+    """Draw the figure, if there is something to draw."""
+    if figure.draw is None:
+        return None
     require_matplotlib()
     from matplotlib.figure import Figure as Canvas
 
@@ -75,13 +77,27 @@ def _section(figure: Figure, record: dict[str, Any], level: int, prefix: str = "
         "",
         f"{figure.about} {_extent(record)}",
         "",
-        f"![{figure.title}]({prefix}{figure.name}.png)",
-        "",
+        *_shown(figure, record, prefix),
         *_claims_table(_claims(record)),
         "",
         f"All numbers: [{RESULTS}]({prefix}{RESULTS}), computed with {_versions(record)}; "
-        f"`vwkde reproduce {figure.name}{' --quick' if record['quick'] else ''}` makes them again.",
+        f"`{_command(figure, record)}` makes them again.",
     ]
+
+
+def _shown(figure: Figure, record: dict[str, Any], prefix: str) -> list[str]:
+    """Return the picture and the rows of a figure, each with an empty line after it."""
+    lines = []
+    if figure.draw is not None:
+        lines += [f"![{figure.title}]({prefix}{figure.name}.png)", ""]
+    if figure.rows is not None:
+        lines += [*figure.rows(record["results"]), ""]
+    return lines
+
+
+def _command(figure: Figure, record: dict[str, Any]) -> str:
+    data = " --data DAGM" if figure.on_images else ""
+    return f"vwkde reproduce {figure.name}{data}{' --quick' if record['quick'] else ''}"
 
 
 def _claims_table(claims: list[Claim]) -> list[str]:
@@ -99,7 +115,7 @@ def _claims(record: dict[str, Any]) -> list[Claim]:
 def _extent(record: dict[str, Any]) -> str:
     if record["quick"]:
         return f"**A quick, reduced run of {record['repetitions']} repetitions: too few to judge the claims by.**"
-    return f"{record['repetitions']} repetitions."
+    return f"{record['repetitions']} repetition{'s' if record['repetitions'] > 1 else ''}."
 
 
 def _versions(record: dict[str, Any]) -> str:
@@ -108,4 +124,4 @@ def _versions(record: dict[str, Any]) -> str:
 
 
 def _shown_name(name: str) -> str:
-    return f"Figure {name.removeprefix('fig')}"
+    return f"Table {name.removeprefix('table')}" if name.startswith("table") else f"Figure {name.removeprefix('fig')}"
