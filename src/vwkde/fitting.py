@@ -202,28 +202,28 @@ class Fitting:
     def _choose_scores(self, p: Sample, q: Sample, gaussians: Models) -> tuple[Models, Losses]:
         """Return the models that serve best by some rows of each sample; a Gaussian then is that of all rows."""
         random = np.random.default_rng(self.seed)
-        few = (sample.thinned(_FEW_ROWS, random) for sample in (p, q))
-        models, losses = self._fit_models(*few)
+        few_p, few_q = (sample.thinned(_FEW_ROWS, random) for sample in (p, q))
+        models, losses = self._fit_models(few_p, few_q, quiet=True)  # some rows may lack what all have
         one, other = (
             gaussian if isinstance(model, GaussianDerivatives) else model
             for model, gaussian in zip(models, gaussians, strict=True)
         )
         return (one, other), losses
 
-    def _fit_models(self, p: Sample, q: Sample) -> tuple[Models, Losses]:
+    def _fit_models(self, p: Sample, q: Sample, quiet: bool = False) -> tuple[Models, Losses]:
         """Return the models of the two densities' derivatives, and the losses by which they were chosen."""
         if self.weighting == "uniform" and _is(self.derivatives, "auto"):
             return _fit_gaussians(p, q), ({}, {})  # nothing but diagnostics depends on them
         found: dict[str, tuple[Derivatives, dict[str, float]]] = {}
 
         def work(side: str) -> None:
-            found[side] = self._fit_model(p if side == "numerator" else q, side)
+            found[side] = self._fit_model(p if side == "numerator" else q, None if quiet else side)
 
         _blocks.run(work, list(_SIDES), "derivatives", self.n_threads)
         (one, its_losses), (other, other_losses) = (found[side] for side in _SIDES)
         return (one, other), (its_losses, other_losses)
 
-    def _fit_model(self, sample: Sample, side: str) -> tuple[Derivatives, dict[str, float]]:
+    def _fit_model(self, sample: Sample, side: str | None) -> tuple[Derivatives, dict[str, float]]:
         if not isinstance(self.derivatives, str):
             return self.derivatives.fit(sample.points, sample.weight), {}
         if self.derivatives == "auto":
