@@ -219,7 +219,8 @@ class Fitting:
         def work(side: str) -> None:
             found[side] = self._fit_model(p if side == "numerator" else q, None if quiet else side)
 
-        _blocks.run(work, list(_SIDES), "derivatives", self.n_threads)
+        # many small steps in Python: on few rows two threads would only wait for one another
+        _blocks.run(work, list(_SIDES), "derivatives", 1 if quiet else self.n_threads)
         (one, its_losses), (other, other_losses) = (found[side] for side in _SIDES)
         return (one, other), (its_losses, other_losses)
 
