@@ -37,8 +37,8 @@ PIPELINE = [
     "inspection.runs", "surfaces", "inspection.demonstration",
     "reproduce.tasks", "reproduce.figure", "reproduce.pages", "reproduce.sweep", "reproduce.repeats", "reproduce.fig1",
     "reproduce.fig2", "reproduce.fig3", "reproduce.fig4", "reproduce.fig5", "reproduce.pairs", "reproduce.detectors",
-    "reproduce.digits", "reproduce.cnn", "reproduce.surfaces", "reproduce.surface_rows", "reproduce.table1",
-    "reproduce.table2", "reproduce.fig6", "reproduce.fig_a1", "reproduce.fig_a2",
+    "reproduce.digits", "reproduce.cnn", "reproduce.readings", "reproduce.surfaces", "reproduce.surface_rows",
+    "reproduce.table1", "reproduce.table2", "reproduce.fig6", "reproduce.fig_a1", "reproduce.fig_a2",
     "reproduce", "_console", "inspection.summaries", "inspection.commands", "cli",
 ]  # fmt: skip
 

@@ -162,7 +162,7 @@ def reproduce(
     """Reproduce figures and tables of the paper: numbers, and which claims hold. Goes on where it was stopped."""
     from vwkde.reproduce import FIGURES, figure_named
     from vwkde.reproduce import reproduce as reproduce_one
-    from vwkde.reproduce.surfaces import make_surfaces
+    from vwkde.reproduce.surfaces import choose_surfaces
 
     wanted = list(FIGURES) if "all" in names else names
     on_images = [name for name in wanted if figure_named(name).on_images]
@@ -171,7 +171,7 @@ def reproduce(
             raise ValueError(f"{on_images[0]} needs DAGM's images: give the folder that holds the classes with --data.")
         errors.print(f"Left out for want of images (--data): {', '.join(on_images)}", style="yellow", markup=False)
         wanted = [name for name in wanted if name not in on_images]
-    surfaces = None if data is None else make_surfaces(data, _names(classes), images, digits, quick)
+    surfaces = None if data is None else choose_surfaces(data, _names(classes), images, digits, quick)
     for name in wanted:
         with bars():
             folder = reproduce_one(name, output, quick=quick, n_jobs=jobs, surfaces=surfaces)

@@ -90,7 +90,7 @@ def test_adding_is_fitting_all_with_the_same_coordinates(inspector, tmp_path):
         ]
     )
     whole = Library(patches, old.bandwidth, old.length_scale, old.candidates)
-    expected = [each.divergence for each in whole.left_out(whole.mutual_sums())]
+    expected = [each.score for each in whole.left_out(whole.mutual_sums())]
     np.testing.assert_array_equal(grown.calibration_.scores, expected)
 
 

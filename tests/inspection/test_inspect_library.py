@@ -69,10 +69,10 @@ def test_the_score_is_the_smallest_weighted_divergence_of_the_nearest(library):
     query = surface(shift=0.4)
     nearest = np.argsort(library.plain_divergences(query))[:4]
     single = [Library(library.patches[[image]], library.bandwidth, library.length_scale, 1) for image in nearest]
-    each = [one.compare(query).divergence for one in single]
+    each = [one.compare(query).score for one in single]
     found = library.compare(query)
     assert found.nearest == nearest[np.argmin(each)]
-    assert found.divergence == min(each) == found.log_ratio.mean()
+    assert found.score == min(each) == found.log_ratio.mean()
 
 
 def test_good_images_are_scored_without_themselves(library):
@@ -82,7 +82,7 @@ def test_good_images_are_scored_without_themselves(library):
         others = np.delete(np.arange(12), image)
         alone = Library(library.patches[others], library.bandwidth, library.length_scale, 4)
         expected = alone.compare(library.patches[image])
-        assert found[image].divergence == pytest.approx(expected.divergence)
+        assert found[image].score == pytest.approx(expected.score)
         assert found[image].nearest == others[expected.nearest]
 
 
@@ -92,19 +92,19 @@ def test_images_added_need_only_their_own_sums(library):
 
 
 def test_another_surface_scores_higher_and_one_odd_patch_counts(library):
-    good = [library.compare(surface()).divergence for _ in range(4)]
-    assert library.compare(surface(shift=1.0)).divergence > max(good) + 0.3
+    good = [library.compare(surface()).score for _ in range(4)]
+    assert library.compare(surface(shift=1.0)).score > max(good) + 0.3
     query = surface()
     query[7:9] = 40.0
     found = library.compare(query)
-    assert found.divergence > max(good) + 5
+    assert found.score > max(good) + 5
     assert set(np.argsort(-found.log_ratio)[:2]) == {7, 8}
 
 
 def test_threads_do_not_matter(library):
     query = surface(shift=0.3)
     one, two = library.compare(query, 1), library.compare(query, 2)
-    assert one.divergence == two.divergence
+    assert one.score == two.score
     np.testing.assert_array_equal(one.log_ratio, two.log_ratio)
 
 
@@ -122,7 +122,7 @@ def test_worst_patches_are_compared_with_the_nearest_images_together(library):
     log_sums = [logsumexp(-d / (2 * library.bandwidth**2), axis=1) for d in (own, cdist(x, good, "sqeuclidean"))]
     expected = (log_sums[0] - np.log(119)) - (log_sums[1] - np.log(480))
     np.testing.assert_allclose(found.log_ratio, expected, atol=1e-4)
-    assert found.divergence == pytest.approx(np.sort(expected)[-7:].mean(), abs=1e-4)
+    assert found.score == pytest.approx(np.sort(expected)[-7:].mean(), abs=1e-4)
     assert found.nearest == nearest[0]
     assert set(np.argsort(found.log_ratio)[-3:]) == {0, 1, 2}
 

@@ -12,24 +12,13 @@ from typer.testing import CliRunner
 
 import vwkde.reproduce
 from vwkde.cli import app
+from vwkde.inspection.patches import PAPER_GRID
 from vwkde.reproduce import digits, reproduce, surfaces
 from vwkde.reproduce.cnn import choose_patches, patches_of, train
 from vwkde.reproduce.figure import Scale
+from vwkde.reproduce.readings import LARGEST, READINGS, Judgement, detected
 from vwkde.reproduce.surface_rows import total
-from vwkde.reproduce.surfaces import (
-    GRID,
-    LARGEST,
-    METHODS,
-    READINGS,
-    SPOILT,
-    Digit,
-    Judgement,
-    assess,
-    deal,
-    detected,
-    make_surfaces,
-    surface_tasks,
-)
+from vwkde.reproduce.surfaces import METHODS, SPOILT, Digit, assess, choose_surfaces, deal, surface_tasks
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 SIDE = 128
@@ -64,7 +53,7 @@ def folder(tmp_path_factory):
 
 
 def test_half_of_the_good_images_are_there_to_fit_and_all_others_to_test(folder):
-    run = make_surfaces(folder, None, None, None, quick=False)
+    run = choose_surfaces(folder, None, None, None, quick=False)
     assert run.classes == ("Class1", "Class2")
     one, other = deal(run, "Class1", 0), deal(run, "Class1", 1)
     for dealt in (one, other):
@@ -80,20 +69,20 @@ def test_half_of_the_good_images_are_there_to_fit_and_all_others_to_test(folder)
 
 
 def test_half_of_the_defective_images_are_there_for_labels(folder):
-    dealt = deal(make_surfaces(folder, ["1"], None, None, quick=False), "Class1", 0)
+    dealt = deal(choose_surfaces(folder, ["1"], None, None, quick=False), "Class1", 0)
     with_labels = dealt.with_labels()
     assert set(with_labels.seen) | set(with_labels.defective) == set(dealt.defective)
     assert not set(with_labels.seen) & set(with_labels.defective)
 
 
 def test_classes_and_images_can_be_fewer(folder):
-    run = make_surfaces(folder, ["2"], 10, None, quick=False)
+    run = choose_surfaces(folder, ["2"], 10, None, quick=False)
     assert run.classes == ("Class2",)
     assert len(deal(run, "Class2", 0).fit) == 5
     with pytest.raises(ValueError, match="there is no class '7', but Class1, Class2"):
-        make_surfaces(folder, ["7"], None, None, quick=False)
+        choose_surfaces(folder, ["7"], None, None, quick=False)
     with pytest.raises(ValueError, match="Class1 has 4 good images"):
-        deal(make_surfaces(folder, None, 4, None, quick=False), "Class1", 0)
+        deal(choose_surfaces(folder, None, 4, None, quick=False), "Class1", 0)
 
 
 def test_a_digit_is_pasted_or_added_where_it_is_told():
@@ -144,7 +133,7 @@ def test_stand_in_digits_look_like_threes():
 
 def judgement(*patches, score=1.0, level=None):
     """Return a judgement with these values at patches, (row, column): value, and zero elsewhere."""
-    values = np.zeros(GRID.shape(SHAPE))
+    values = np.zeros(PAPER_GRID.shape(SHAPE))
     for row, column, value in patches:
         values[row, column] = value
     return Judgement(score, values, level)
@@ -162,7 +151,7 @@ def test_the_detection_is_all_patches_above_nine_tenths_of_the_largest():
 
 
 def test_values_below_zero_have_a_detection_too():
-    values = np.full(GRID.shape(SHAPE), -5.0)
+    values = np.full(PAPER_GRID.shape(SHAPE), -5.0)
     values[1, 1] = -2.0
     np.testing.assert_array_equal(detected(Judgement(0.0, values), SHAPE), square(16, 16))
 
@@ -203,7 +192,7 @@ def test_a_map_of_pixels_is_taken_as_it_is():
 
 def test_areas_and_precisions_of_a_known_case(folder):
     """Good images score 0 to 11, defective ones 20, 10.5 and so on; only the first two defects are found."""
-    dealt = deal(make_surfaces(folder, ["1"], None, None, quick=False), "Class1", 0)
+    dealt = deal(choose_surfaces(folder, ["1"], None, None, quick=False), "Class1", 0)
     good = [judgement((0, 0, 1.0), score=float(at)) for at in range(12)]
     scores = [20.0, 10.5, 5.5, 4.5, 3.5, 2.5]
     bad = [
@@ -221,7 +210,7 @@ def test_areas_and_precisions_of_a_known_case(folder):
 
 def test_tasks_of_another_set_of_images_have_other_names(folder):
     runs = [
-        make_surfaces(folder, ["1"], images, file, quick=False)
+        choose_surfaces(folder, ["1"], images, file, quick=False)
         for images, file in ((None, None), (10, None), (None, SHARED / "mnist" / "t10k-images-idx3-ubyte.gz"))
         if file is None or file.exists()
     ]
@@ -232,7 +221,7 @@ def test_tasks_of_another_set_of_images_have_other_names(folder):
 
 def test_without_torch_the_network_is_left_out_and_told(monkeypatch, folder):
     monkeypatch.setattr(surfaces, "find_spec", lambda _: None)
-    run = make_surfaces(folder, ["1"], None, None, quick=False)
+    run = choose_surfaces(folder, ["1"], None, None, quick=False)
     assert not any(task.name.endswith("/cnn") for task in surface_tasks(Scale(1, surfaces=run)))
     assert "pip install 'vwkde[torch]'" in surfaces.missing_methods()["cnn"]
 
@@ -241,10 +230,12 @@ def test_a_network_sees_a_patch_as_it_sees_it_within_an_image():
     torch = pytest.importorskip("torch")
     image = surface(0, (60, 60)).astype(np.float32) / 255
     mask = square(45, 45, 50)
-    network = train([(image, mask), (surface(1).astype(np.float32) / 255, np.zeros(SHAPE, bool))], GRID, 0, steps=3)
-    alone = torch.from_numpy((patches_of(image, GRID) - network.mean) / network.deviation)[:, None]
+    network = train(
+        [(image, mask), (surface(1).astype(np.float32) / 255, np.zeros(SHAPE, bool))], PAPER_GRID, 0, steps=3
+    )
+    alone = torch.from_numpy((patches_of(image, PAPER_GRID) - network.mean) / network.deviation)[:, None]
     with torch.inference_mode():
-        wanted = network.layers(alone)[:, 0].numpy().reshape(GRID.shape(SHAPE))
+        wanted = network.layers(alone)[:, 0].numpy().reshape(PAPER_GRID.shape(SHAPE))
     np.testing.assert_allclose(network.log_odds(image), wanted, atol=1e-5)
 
 
@@ -253,28 +244,28 @@ def test_patches_to_learn_from_are_defective_by_three_quarters_or_good_and_four_
     mask = np.zeros((256, 256), dtype=bool)
     mask[64:112, 64:104] = True
     image[mask] = 1
-    patches, defective = choose_patches([(image, mask)] * 3, GRID, 0)
+    patches, defective = choose_patches([(image, mask)] * 3, PAPER_GRID, 0)
     assert defective.sum() * 4 == (~defective).sum()
     shares = patches.mean(axis=(1, 2))
     assert (shares[defective] >= 0.75).all()
     assert (shares[~defective] == 0).all()
     with pytest.raises(ValueError, match="with and without defects"):
-        choose_patches([(image, np.zeros_like(mask))], GRID, 0)
+        choose_patches([(image, np.zeros_like(mask))], PAPER_GRID, 0)
 
 
 @pytest.fixture
 def few_methods(monkeypatch):
-    for name in set(METHODS) - {"vwkde", "kde", "osvm"}:
-        monkeypatch.delitem(METHODS, name)
+    # another dictionary: in this one, what is taken out would come back last
+    monkeypatch.setattr(surfaces, "METHODS", {name: METHODS[name] for name in ("vwkde", "kde", "osvm")})
 
 
 @pytest.mark.usefixtures("few_methods")
 def test_one_computation_serves_both_tables(folder, tmp_path):
-    run = make_surfaces(folder, ["1"], None, None, quick=True)
+    run = choose_surfaces(folder, ["1"], None, None, quick=True)
     first = reproduce("table1", tmp_path, quick=True, n_jobs=1, surfaces=run)
     journal = tmp_path / "quick" / "surfaces" / "journal.jsonl"
     done = [line for line in journal.read_text().splitlines() if "task" in line]
-    assert len(done) == 2 * len(METHODS)
+    assert len(done) == 2 * len(surfaces.METHODS)
     second = reproduce("table2", tmp_path, quick=True, n_jobs=1, surfaces=run)
     assert [line for line in journal.read_text().splitlines() if "task" in line] == done
     detection, localisation = (json.loads((each / "results.json").read_text()) for each in (first, second))
@@ -295,7 +286,7 @@ def test_one_computation_serves_both_tables(folder, tmp_path):
 
 @pytest.mark.usefixtures("few_methods")
 def test_the_example_shows_where_the_digit_is(folder, tmp_path):
-    run = make_surfaces(folder, ["2"], None, None, quick=True)
+    run = choose_surfaces(folder, ["2"], None, None, quick=True)
     made = reproduce("fig6", tmp_path, quick=True, n_jobs=1, surfaces=run)
     record = json.loads((made / "results.json").read_text())
     top, left = record["results"]["digit"]
@@ -338,8 +329,8 @@ def test_the_command_hands_on_which_images(monkeypatch, folder, tmp_path):
 @pytest.mark.skipif(not (SHARED / "dagm-mini").exists(), reason="needs ../shared/data/dagm-mini")
 @pytest.mark.usefixtures("few_methods")
 def test_real_images_are_told_apart():
-    run = make_surfaces(SHARED / "dagm-mini", ["3"], 16, None, quick=False)
-    found = {method: surfaces.try_method(run, "Class3", 0, method) for method in METHODS}
+    run = choose_surfaces(SHARED / "dagm-mini", ["3"], 16, None, quick=False)
+    found = {method: surfaces.try_method(run, "Class3", 0, method) for method in surfaces.METHODS}
     assert found["vwkde"]["auc"]["dagm"] > 0.9
     assert found["vwkde"]["auc"]["pasted"] == 1
     assert found["vwkde"]["ap"]["all"]["pasted"] == 1

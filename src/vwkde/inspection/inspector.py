@@ -148,10 +148,10 @@ class SurfaceInspector:
         ratio_map = self._map(found.log_ratio)
         return Inspection(
             name,
-            found.divergence,
-            self.calibration_.p_value(found.divergence),
+            found.score,
+            self.calibration_.p_value(found.score),
             self.calibration_.threshold,
-            self.calibration_.rejects(found.divergence),
+            self.calibration_.rejects(found.score),
             self.names_[found.nearest],
             ratio_map,
             self.map_calibration_.threshold,
@@ -220,7 +220,7 @@ class SurfaceInspector:
     def _settle(self, library: Library, sums: Floats, names: list[str], thumbnails: NDArray[np.uint8]) -> None:
         """Keep a library and what its images say of one another."""
         found = library.left_out(sums, self.n_threads)
-        scores = np.array([comparison.divergence for comparison in found])
+        scores = np.array([comparison.score for comparison in found])
         peaks = np.array([self._map(comparison.log_ratio).max() for comparison in found], dtype=np.float64)
         self._calibrate(scores, peaks)
         self._library, self._sums, self.names_, self.thumbnails_ = library, sums, names, thumbnails

@@ -42,9 +42,9 @@ _SAMPLED_IMAGES = 8
 
 @dataclass(frozen=True)
 class Comparison:
-    """An image against good ones: the smallest divergence, whose image it belongs to, and the patches' log ratios."""
+    """An image against good ones: its score in nats, the nearest good image, and the patches' log ratios."""
 
-    divergence: float
+    score: float
     nearest: int
     log_ratio: Floats
 

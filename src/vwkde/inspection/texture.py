@@ -31,7 +31,7 @@ _ANGLE = np.pi / _ORIENTATIONS / 1.2
 _MARGIN = 32
 """Pixels by which an image is mirrored on every side, so that filters do not see its opposite edge."""
 _DIM, _SMOOTH = 1e-4, 2e-3
-"""Added to amplitudes and to deviations before their logarithm is taken: a tenth and half of a gray level of 256."""
+"""Added to amplitudes and to deviations before their logarithm is taken; half a gray level of 256 is 2e-3."""
 _SCALES = (1.0, 2.0)
 """Standard deviations, in pixels, of the windows of local deviation."""
 _EVEN = 1e-2

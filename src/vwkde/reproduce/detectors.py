@@ -70,7 +70,7 @@ class Weighted:
     def __call__(self, patches: Singles) -> Finding:
         """Return the smallest divergence and the log ratios."""
         found = self.library.compare(patches, 1)
-        return Finding(found.divergence, found.log_ratio)
+        return Finding(found.score, found.log_ratio)
 
 
 @dataclass(frozen=True)

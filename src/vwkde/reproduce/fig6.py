@@ -8,9 +8,11 @@ import numpy as np
 from vwkde._canvas import RED, TEAL
 from vwkde.inspection.images import decode_image, encode_png
 from vwkde.inspection.metrics import OVERLAP, overlap
+from vwkde.inspection.patches import PAPER_GRID
 from vwkde.reproduce.digits import SIDE
 from vwkde.reproduce.figure import Claim, Figure, Results, Scale, Surfaces
-from vwkde.reproduce.surfaces import GRID, METHODS, Judgement, deal, detected, surfaces_of
+from vwkde.reproduce.readings import Judgement, detected
+from vwkde.reproduce.surfaces import METHODS, deal, surfaces_of
 from vwkde.reproduce.tasks import Outcome, Task
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ def _draw(results: Results, canvas: "Canvas") -> None:
     values = np.array(results["log_ratio"])
     top, left = results["digit"]
     shape = (image.shape[0], image.shape[1])
-    shown = np.log10(1 + np.maximum(GRID.spread(values, shape), 0))
+    shown = np.log10(1 + np.maximum(PAPER_GRID.spread(values, shape), 0))
     found = detected(Judgement(results["score"], values), shape)
     axes = canvas.subplots(1, 3)
     for ax, title in zip(axes, ("Image", "Log ratio of the patches", "Detection"), strict=True):

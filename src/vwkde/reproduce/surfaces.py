@@ -3,16 +3,7 @@
 Of the good images of a class a random half is there to fit, the other to test, and all defective images are tested.
 Unseen defects are the digit 3 on a random 15 % of the good images to be tested, against the rest of these. The text of
 the paper says "superimposing"; here the digit is once added to the surface, white strokes on it, and once pasted over
-it, a black square with the digit in white.
-
-One detection is made per image: what is above 90 % of the largest log ratio. It is right where its intersection with
-the mask is more than a tenth of their union. The paper does not tell what becomes of several regions, or whether pixels
-or boxes are meant. Here the detection is all pixels of all such patches, against the pixels of the mask, and the mask
-of a digit is its square; average precision is over all images tested, and in a good one every detection is wrong. By
-this reading most of the paper's numbers for its baselines come out again; where one region alone counts, hardly any
-do. A log ratio counts for no more than 87 nats, beyond which a density is zero in single precision: without that bound
-the one patch that is farthest off outweighs all others of the same defect, by thousands of nats. `READINGS` has this
-and other ways to read the text; the results have the numbers of all.
+it, a black square with the digit in white. When the place of a defect counts as found is told in `readings`.
 
 The network, which needs labels, learns from every other defective image, and is tested on the rest of them.
 """
@@ -26,31 +17,26 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from vwkde.inspection.coordinates import fit_coordinates
 from vwkde.inspection.features import FEATURES
 from vwkde.inspection.images import read_image
 from vwkde.inspection.inspector import SurfaceInspector
 from vwkde.inspection.layouts import Item, Layout, recognise_all
-from vwkde.inspection.metrics import OVERLAP, Box, Matches, detection_average_precision, image_auroc, overlap
-from vwkde.inspection.patches import PatchGrid
+from vwkde.inspection.metrics import Matches, detection_average_precision, image_auroc
+from vwkde.inspection.patches import PAPER_GRID
 from vwkde.reproduce.detectors import DETECTORS
 from vwkde.reproduce.digits import SIDE, read_digits, source
 from vwkde.reproduce.figure import Results, Scale, Surfaces
+from vwkde.reproduce.readings import READINGS, Judgement, readings_of
 from vwkde.reproduce.tasks import Outcome, Task
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
-GRID = PatchGrid()
 SPOILT = 0.15
 """Share of the good images to be tested that get a digit."""
-SHARE = 0.9
-"""Of the largest value in an image: patches at or above belong to the detection."""
-LARGEST = float(-np.log(np.finfo(np.float32).tiny))
-"""Nats beyond which log ratios do not differ, where what is above a share of the largest is looked for."""
 LEVEL = float(np.log(0.9 / 0.1))
 """Log odds that a patch must reach to belong to the network's detection: a probability of 0.9, as in the paper."""
 _CLASSES = 6
@@ -100,7 +86,7 @@ class Shot:
 
     def pixels(self) -> Singles:
         """Return the image."""
-        image = read_image(self.item.path, GRID.size)
+        image = read_image(self.item.path, PAPER_GRID.size)
         return image if self.digit is None else self.digit.put_on(image)
 
     def mask(self, shape: tuple[int, int]) -> Mask | None:
@@ -129,19 +115,6 @@ class Deal:
         return replace(self, seen=self.defective[::2], defective=self.defective[1::2])
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """What a method says of an image: a score, and values of its patches or of its pixels.
-
-    With `level`, the detection is what reaches it, and there may be none; without, what reaches a share of the largest
-    value.
-    """
-
-    score: float
-    values: Floats
-    level: float | None = None
-
-
 class Judge(Protocol):
     """A method that has been fitted."""
 
@@ -149,7 +122,7 @@ class Judge(Protocol):
         """Return what the method says of an image."""
 
 
-def make_surfaces(
+def choose_surfaces(
     folder: Path, classes: list[str] | None, images: int | None, digits: Path | None, quick: bool
 ) -> Surfaces:
     """Return the images of a run: of the classes chosen, by name or number, or the first six in the folder."""
@@ -225,14 +198,14 @@ def _defective_items(surfaces: Surfaces, name: str) -> list[Item]:
 @lru_cache(maxsize=8)
 def image_shape(path: Path) -> tuple[int, int]:
     """Return the shape of an image."""
-    height, width = read_image(path, GRID.size).shape
+    height, width = read_image(path, PAPER_GRID.size).shape
     return height, width
 
 
 @lru_cache(maxsize=_IMAGES_KEPT)
 def measure(shot: Shot) -> Singles:
     """Return the gradient features of an image's patches, (patches, 4)."""
-    found = FEATURES["gradient"](shot.pixels(), GRID)
+    found = FEATURES["gradient"](shot.pixels(), PAPER_GRID)
     return found.reshape(-1, found.shape[2])
 
 
@@ -244,7 +217,7 @@ def judge_by_patches(dealt: Deal, detector: str) -> Judge:
 
     def judge(shot: Shot) -> Judgement:
         found = detect(coordinates(measure(shot)))
-        return Judgement(found.score, found.values.reshape(GRID.shape(dealt.shape)))
+        return Judgement(found.score, found.values.reshape(PAPER_GRID.shape(dealt.shape)))
 
     return judge
 
@@ -272,7 +245,7 @@ def judge_by_network(dealt: Deal) -> Judge:
         nothing = np.zeros(dealt.shape, dtype=bool)
         return [(shot.pixels(), nothing if (mask := shot.mask(dealt.shape)) is None else mask) for shot in shots]
 
-    network = train(labelled(dealt.fit[: len(dealt.seen)]) + labelled(dealt.seen), GRID, dealt.seed)
+    network = train(labelled(dealt.fit[: len(dealt.seen)]) + labelled(dealt.seen), PAPER_GRID, dealt.seed)
 
     def judge(shot: Shot) -> Judgement:
         values = network.log_odds(shot.pixels())
@@ -349,7 +322,7 @@ def assess(dealt: Deal, judged: dict[str, list[Judgement]]) -> Results:
         bad = judged[column]
         scores = [each.score for each in good + bad]
         results["auc"][column] = _rounded(image_auroc([False] * len(good) + [True] * len(bad), scores))
-        right = [_readings_of(each, shot.mask(dealt.shape)) for each, shot in zip(bad, shots, strict=True)]
+        right = [readings_of(each, shot.mask(dealt.shape)) for each, shot in zip(bad, shots, strict=True)]
         for reading in READINGS:
             matches = [Matches(np.array([each.score]), np.array([False]), 0) for each in good]
             for each, found in zip(bad, right, strict=True):
@@ -403,92 +376,6 @@ def _counts(dealt: Deal) -> dict[str, int]:
 def _task_name(surfaces: Surfaces, name: str, seed: int, method: str) -> str:
     digits = "mnist" if surfaces.digits else "digits"
     return f"{name}/{len(_good_items(surfaces, name))}/{len(_defective_items(surfaces, name))}/{digits}/{seed}/{method}"
-
-
-def detected(judgement: Judgement, shape: tuple[int, int], largest: float = LARGEST) -> Mask:
-    """Return the pixels of the one detection in an image, values beyond the largest counting as this."""
-    return pixels_of(_reached(judgement, largest), shape)
-
-
-def _reached(judgement: Judgement, largest: float) -> Mask:
-    """Return the patches, or pixels, that belong to the detection."""
-    values = np.minimum(judgement.values, largest)
-    peak = values.max()
-    return np.asarray(values >= (peak - (1 - SHARE) * abs(peak) if judgement.level is None else judgement.level))
-
-
-def pixels_of(chosen: Mask, shape: tuple[int, ...]) -> Mask:
-    """Return the pixels of the chosen patches; what are pixels already stays as it is."""
-    if chosen.shape == shape:
-        return chosen
-    found = np.zeros(shape, dtype=bool)
-    tops, lefts = (GRID.starts(side) for side in shape)
-    for row, column in zip(*np.nonzero(chosen), strict=True):
-        found[tops[row] : tops[row] + GRID.size, lefts[column] : lefts[column] + GRID.size] = True
-    return found
-
-
-def box_of(mask: Mask) -> Box:
-    """Return the box about all that is true, of no size where nothing is."""
-    if not mask.any():
-        return 0.0, 0.0, 0.0, 0.0
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    return float(rows[0]), float(columns[0]), float(rows[-1] + 1), float(columns[-1] + 1)
-
-
-def _all_patches(judgement: Judgement, mask: Mask) -> bool:
-    return overlap(detected(judgement, _shape(mask)), mask) > OVERLAP
-
-
-def _unbounded(judgement: Judgement, mask: Mask) -> bool:
-    return overlap(detected(judgement, _shape(mask), np.inf), mask) > OVERLAP
-
-
-def _largest_region(judgement: Judgement, mask: Mask) -> bool:
-    """Look only at the region of the largest value, or of several the one with the most patches."""
-    chosen = _reached(judgement, LARGEST)
-    labels, count = ndimage.label(chosen, np.ones((3, 3)))
-    if not count:
-        return False
-    values = np.minimum(judgement.values, LARGEST)
-    peak = ndimage.maximum(values, labels, range(1, count + 1))
-    sizes = np.bincount(labels.ravel())[1:]
-    best = max(range(count), key=lambda region: (peak[region], sizes[region])) + 1
-    return overlap(pixels_of(np.asarray(labels == best), mask.shape), mask) > OVERLAP
-
-
-def _boxes(judgement: Judgement, mask: Mask) -> bool:
-    return overlap(box_of(detected(judgement, _shape(mask))), box_of(mask)) > OVERLAP
-
-
-def _spread_to_pixels(judgement: Judgement, mask: Mask) -> bool:
-    """Take the mean of the patches over a pixel as its value, and what reaches the level among pixels."""
-    if judgement.values.shape == mask.shape or judgement.level is not None:
-        return _all_patches(judgement, mask)
-    values = GRID.spread(np.minimum(judgement.values, LARGEST), mask.shape)
-    return overlap(detected(Judgement(judgement.score, values), _shape(mask)), mask) > OVERLAP
-
-
-READINGS: dict[str, Callable[[Judgement, Mask], bool]] = {
-    "all": _all_patches,
-    "unbounded": _unbounded,
-    "region": _largest_region,
-    "boxes": _boxes,
-    "pixels": _spread_to_pixels,
-}
-"""Ways to read when a detection is right; the first is that of the tables."""
-
-
-def _readings_of(judgement: Judgement, mask: Mask | None) -> dict[str, bool]:
-    """Return whether the detection in a defective image is right, by every reading."""
-    if mask is None:
-        raise ValueError("A defective image has no mask.")
-    return {reading: is_right(judgement, mask) for reading, is_right in READINGS.items()}
-
-
-def _shape(mask: Mask) -> tuple[int, int]:
-    height, width = mask.shape
-    return height, width
 
 
 def _rounded(value: float) -> float:

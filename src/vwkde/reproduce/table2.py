@@ -3,8 +3,9 @@
 from functools import partial
 
 from vwkde.reproduce.figure import Claim, Figure, Results
+from vwkde.reproduce.readings import READINGS
 from vwkde.reproduce.surface_rows import REPETITIONS, best_of_unsupervised, deal_in_words, per_class, table, total
-from vwkde.reproduce.surfaces import COLUMNS, LABELS, READINGS, collect_surfaces, surface_tasks
+from vwkde.reproduce.surfaces import COLUMNS, LABELS, collect_surfaces, surface_tasks
 
 PAPER = {
     "vwkde": {"dagm": (0.369, 0.005), "unseen": (0.903, 0.007)},
