@@ -80,10 +80,10 @@ def main() -> None:
     if options.alone:
         learn(options.features[0], options.good)
         return
-    compare()
     for features in options.features:
         arguments = ["--alone", "--good", str(options.good), "--features", features]
         subprocess.run([sys.executable, __file__, *arguments], check=True)
+    compare()  # last: a new process counts what the one that starts it takes as its own
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ _MOST_COLUMNS_FOR_MODES = 10
 """Columns up to which modes are sought in normal scores as well: a dear search, which hardly ever pays there."""
 _FEW_BASIS = 500
 """Basis points of a weight that is one candidate among many."""
-_FEW_ROWS = 300
+_FEW_ROWS = 200
 """Rows of each sample by which the scores of such a weight are chosen."""
 _MEDIAN_ROWS = 1_000
 """Points of each sample whose pairwise distances give the length scale: the median is known to a percent."""

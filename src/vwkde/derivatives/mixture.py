@@ -23,8 +23,10 @@ from vwkde.samples import effective_rows
 Floats = NDArray[np.float64]
 
 _MOST_COMPONENTS = 6
-_STARTS = {"full": 2, "tied": 6}
-"""Starts of each search; with one covariance to fit they are cheap, and in many columns most of them lead nowhere."""
+_SHAPES = ("full", "tied")
+_STARTS, _MORE_STARTS = 2, 6
+"""Starts of each search. With one covariance for all components there are more: in many columns most lead nowhere."""
+_MANY_COLUMNS = 6
 _MOST_ROWS = 5_000
 """Rows in which components are sought: more would hardly move them."""
 _THINNEST = 1e-4
@@ -107,7 +109,7 @@ def fit_mixture(x: Floats, weight: Floats, name: str | None = None, random_state
     root = np.linalg.cholesky(gaussian.precision)
     white = (x - gaussian.mean) @ root
     drawn = _draw_by_weight(white, weight, np.random.default_rng(random_state))
-    searches = [_search(shape, drawn, white, weight, random_state) for shape in _STARTS]
+    searches = [_search(shape, drawn, white, weight, random_state) for shape in _SHAPES]
     _, best = min(searches, key=lambda found: found[0])
     means = gaussian.mean + np.linalg.solve(root.T, best.means.T).T
     found = make_mixture(best.weights, means, root @ best.precisions @ root.T)
@@ -138,11 +140,12 @@ def _search(
     A count is given up only after several starts.
     """
     rows, columns = effective_rows(weight), x.shape[1]
+    starts = _MORE_STARTS if shape == "tied" and columns >= _MANY_COLUMNS else _STARTS
     best = make_mixture(np.ones(1), np.zeros((1, columns)), np.eye(columns)[None])
     lowest, worse = _criterion(best, shape, x, weight), 0
     for count in range(2, min(_MOST_COMPONENTS, int(rows) // _fewest_rows(columns)) + 1):
         worse += 1
-        for start in range(_STARTS[shape]):
+        for start in range(starts):
             mixture = _fit_components(count, shape, drawn, random_state + start)
             found = _criterion(mixture, shape, x, weight)
             if found < lowest and _is_sound(mixture, rows):

@@ -10,7 +10,7 @@ from vwkde.derivatives import DensityModel
 from vwkde.derivatives.gaussian import fit_gaussian
 from vwkde.derivatives.held_out import draw_rows, is_gain, make_folds, score_matching_loss, score_matching_terms
 from vwkde.derivatives.kernel import fit_kernel
-from vwkde.derivatives.mixture import fit_mixture
+from vwkde.derivatives.mixture import MixtureDerivatives, fit_mixture, refit_mixture
 
 __all__ = ["score_matching_loss", "select_derivatives"]
 
@@ -38,10 +38,16 @@ def select_derivatives(
     folds = make_folds(points, counts, _FOLDS, random)
     if gaussian.degenerate or not folds:
         return gaussian, {}
-    terms = {kind: _held_out_terms(fit, points, counts, folds, random_state) for kind, fit in _MODELS.items()}
+    mixture = fit_mixture(points, counts, None, random_state)
+    fits = {**_MODELS, "mixture": _again(mixture)}
+    terms = {kind: _held_out_terms(fit, points, counts, folds, random_state) for kind, fit in fits.items()}
     losses = {kind: float(np.average(each, weights=counts)) for kind, each in terms.items()}
     chosen = _simplest_of_the_best(terms, counts)
-    return gaussian if chosen == "gaussian" else _MODELS[chosen](x, weight, name, random_state), losses
+    if chosen == "gaussian":
+        return gaussian, losses
+    if chosen == "mixture" and len(rows) == len(x):
+        return mixture, losses
+    return _MODELS[chosen](x, weight, name, random_state), losses
 
 
 def _simplest_of_the_best(terms: dict[str, Floats], weight: Floats) -> str:
@@ -61,6 +67,13 @@ def _held_out_terms(fit: Fit, x: Floats, weight: Floats, folds: list[NDArray[np.
         model = fit(x[~fold], weight[~fold] / weight[~fold].mean(), None, random_state)
         result[fold] = score_matching_terms(model, x[fold])
     return result
+
+
+def _again(mixture: MixtureDerivatives) -> Fit:
+    """Return how a fold fits the components, whose number and shape were found on all rows: from there on."""
+    if len(mixture.weights) == 1:
+        return _fit_gaussian
+    return lambda x, weight, _, random_state: refit_mixture(mixture, x, weight, random_state)
 
 
 def _fit_gaussian(x: Floats, weight: Floats, name: str | None, random_state: int) -> DensityModel:
