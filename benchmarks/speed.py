@@ -113,6 +113,7 @@ def scikit_learn_rate(x: np.ndarray, y: np.ndarray, h: float, weight: np.ndarray
 def sums(rows: int, threads: int) -> None:
     from threadpoolctl import threadpool_limits
 
+    from vwkde.resources import Resources
     from vwkde.sums import log_kernel_sums
 
     table = Table(title=f"Weighted log kernel sums, N = M = {rows:,}, {threads} thread(s): 1e9 evaluations/s (ratio)")
@@ -128,7 +129,7 @@ def sums(rows: int, threads: int) -> None:
             log_weight = np.log(weight)
             with threadpool_limits(threads):
                 ours = rate(
-                    lambda: log_kernel_sums(x, y, h, log_weight=log_weight, n_threads=threads),  # noqa: B023
+                    lambda: log_kernel_sums(x, y, h, log_weight=log_weight, resources=Resources(n_threads=threads)),  # noqa: B023
                     rows * rows,
                 )
                 rates: dict[str, float | None] = {"vwkde": ours}

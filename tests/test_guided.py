@@ -7,6 +7,7 @@ from vwkde.datasets import one_dimensional
 from vwkde.estimates import EstimatePair
 from vwkde.guided import GuidedRatio, TiltedDerivatives
 from vwkde.guides import CrossFitted, no_guide
+from vwkde.resources import ONE_THREAD
 from vwkde.samples import Sample
 from vwkde.weights.residual import bias_terms, residual_bias
 from vwkde.weights.uniform import UniformWeight
@@ -30,7 +31,7 @@ def guided(guide, bandwidth):
         values = guide(GRID)
         cross_fitted = CrossFitted("gaussian", (guide,), values, values, (0 * values, 0 * values))
         tilt = -0.5 * values, 0.5 * values
-    pair = EstimatePair(p, q, UniformWeight(), bandwidth, np.dtype(np.float64), 2**28, 1, tilt)
+    pair = EstimatePair(p, q, UniformWeight(), bandwidth, np.dtype(np.float64), ONE_THREAD, tilt)
     return GuidedRatio(pair, cross_fitted)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde.resources import DEFAULT_RESOURCES, Resources
 from vwkde.samples import Sample
 from vwkde.sums import log_kernel_sums
 from vwkde.weights import Weight
@@ -36,8 +37,7 @@ class EstimatePair:
     weight: Weight
     bandwidth: float
     dtype: np.dtype[Any]
-    memory_budget: int
-    n_threads: int | None
+    resources: Resources = DEFAULT_RESOURCES
     tilt: tuple[Floats, Floats] | None = None
     """Log weights of the two samples' points beside the shared α."""
 
@@ -88,8 +88,7 @@ class EstimatePair:
             bandwidth,
             log_weight=log_weight,
             leave_one_out=leave_one_out,
-            memory_budget=self.memory_budget,
-            n_threads=self.n_threads,
+            resources=self.resources,
         )
 
     @cached_property

@@ -24,6 +24,7 @@ from vwkde.guided import GuidedRatio, tilted_derivatives
 from vwkde.guides import no_guide
 from vwkde.normal_scores import fit_whitened_scores
 from vwkde.pool import Member, Pool
+from vwkde.resources import Resources
 from vwkde.samples import Sample, make_sample
 from vwkde.selection import Coordinates, Space, choose, choose_directions
 from vwkde.subspace import Projection, project_samples
@@ -92,8 +93,7 @@ class Fitting:
     ridge: float
     max_basis: int
     subspace: bool | str
-    memory_budget: int
-    n_threads: int | None
+    resources: Resources
     device: str
     seed: int
     dtype: np.dtype[Any]
@@ -132,14 +132,14 @@ class Fitting:
 
     def pair(self, numerator: Sample, denominator: Sample, bandwidth: float) -> EstimatePair:
         """Return the plain kernel estimates of two samples."""
-        return EstimatePair(
-            numerator, denominator, UniformWeight(), bandwidth, self.dtype, self.memory_budget, self.n_threads
-        )
+        return EstimatePair(numerator, denominator, UniformWeight(), bandwidth, self.dtype, self.resources)
 
     def rule_bandwidth(self, samples: tuple[Sample, Sample], rule: Rule, part: float) -> float:
         """Return the mean of the two samples' bandwidths."""
         found = [
-            select_bandwidth(s.points, rule, part=part, weight=s.weight, random_state=self.seed, **self._resources)
+            select_bandwidth(
+                s.points, rule, part=part, weight=s.weight, random_state=self.seed, resources=self.resources
+            )
             for s in samples
         ]
         return float(np.mean(found))
@@ -157,7 +157,7 @@ class Fitting:
     ) -> Fitted:
         """Fit the paper's form; degenerate samples keep their Gaussian models, and get no weights."""
         if self.subspace is True and degenerate is None:
-            directions = choose_directions(*samples, self.seed, self.pair, **self._resources)
+            directions = choose_directions(*samples, self.seed, self.pair, self.resources)
             if directions is not None:
                 samples, coordinates = project_samples(samples, directions), Projection(coordinates, directions)
         models, losses = (degenerate, ({}, {})) if degenerate else self._fit_models(*samples)
@@ -166,10 +166,6 @@ class Fitting:
         ratio = GuidedRatio(replace(uniform, weight=weight), no_guide(*samples))
         space = "subspace" if isinstance(coordinates, Projection) else "whitened"
         return Fitted(data, samples, Pool((Member(coordinates, space, ratio),)), models, losses)
-
-    @property
-    def _resources(self) -> dict[str, Any]:
-        return {"memory_budget": self.memory_budget, "n_threads": self.n_threads}
 
     def _guided(
         self,
@@ -187,7 +183,7 @@ class Fitting:
         if self._is_auto and names:
             spaces.append(_normal_scores(samples, data, weights, tried))
         project = self.subspace is True or (self.subspace == "auto" and self._is_auto)
-        return choose(spaces, bandwidth, self.seed, self.pair, project and bool(names), **self._resources)
+        return choose(spaces, bandwidth, self.seed, self.pair, self.resources, project and bool(names))
 
     def _with_weight(self, pool: Pool) -> tuple[Pool, Models, Losses]:
         """Fit the weight function to the bias that the guide leaves, where there are kernel sums to weigh."""
@@ -220,7 +216,7 @@ class Fitting:
             found[side] = self._fit_model(p if side == "numerator" else q, None if quiet else side)
 
         # many small steps in Python: on few rows two threads would only wait for one another
-        _blocks.run(work, list(_SIDES), "derivatives", 1 if quiet else self.n_threads)
+        _blocks.run(work, list(_SIDES), "derivatives", 1 if quiet else self.resources.n_threads)
         (one, its_losses), (other, other_losses) = (found[side] for side in _SIDES)
         return (one, other), (its_losses, other_losses)
 
@@ -252,7 +248,7 @@ class Fitting:
         x, importance = self._objective(uniform)
         terms = bias_terms(*tilted, x)
         if self.weighting == "network":
-            return fit_weight_network(x, terms, importance, self.seed, self.device, self.n_threads)
+            return fit_weight_network(x, terms, importance, self.seed, self.device, self.resources.n_threads)
         random = np.random.default_rng(self.seed)
         samples = uniform.numerator, uniform.denominator
         length_scale = self.length_scale
@@ -267,8 +263,7 @@ class Fitting:
             pooled[np.sort(chosen)],
             float(length_scale),
             self.ridge,
-            self.memory_budget,
-            self.n_threads,
+            self.resources,
         )
 
     def _small_weight(self, models: Models, p: Sample, q: Sample) -> Weight:

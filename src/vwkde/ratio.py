@@ -20,6 +20,7 @@ from vwkde.fitting import Fitting
 from vwkde.functionals import KINDS, check_divergence, check_interval
 from vwkde.overlap import describe_overlap, warn_if_negative, warn_if_poor
 from vwkde.posterior import posterior
+from vwkde.resources import Resources
 from vwkde.results import Estimate
 from vwkde.selection import MOST_ROWS
 from vwkde.uncertainty import Compute, bias_effect, disagreement, scatter_over_halves
@@ -165,11 +166,10 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         p, q, names = check_pair(numerator, denominator)
         p_weight = check_weight(numerator_weight, len(p), "numerator_weight")
         q_weight = check_weight(denominator_weight, len(q), "denominator_weight")
-        fitting = Fitting(
-            **{name: value for name, value in self.get_params(deep=False).items() if name != "random_state"},
-            seed=int(check_random_state(self.random_state).randint(2**31)),
-            dtype=np.result_type(p, q),
-        )
+        parameters = self.get_params(deep=False)
+        seed = int(check_random_state(parameters.pop("random_state")).randint(2**31))
+        resources = Resources(memory_budget=parameters.pop("memory_budget"), n_threads=parameters.pop("n_threads"))
+        fitting = Fitting(**parameters, resources=resources, seed=seed, dtype=np.result_type(p, q))
         fitted = fitting.fit((p, q), (p_weight, q_weight), names, copies, folds)
         # nothing of an earlier fit is touched before this one has succeeded
         self._fitting, self._fitted = fitting, fitted

@@ -27,6 +27,7 @@ from vwkde.functionals import log_loss
 from vwkde.guided import GuidedRatio
 from vwkde.guides import AFFINE, CrossFitted, cross_fit, no_guide
 from vwkde.pool import Member, Pool
+from vwkde.resources import Resources
 from vwkde.samples import Sample
 from vwkde.subspace import Projection, as_it_is, find_subspace, project_samples
 from vwkde.sums import log_kernel_sums
@@ -110,15 +111,15 @@ def scott_units(space: Space) -> float:
     return float(rows ** (-1 / (space.numerator.points.shape[1] + 4)))
 
 
-def candidates(space: Space, bandwidths: Floats | None, seed: int, **resources: Any) -> list[Candidate]:
+def candidates(space: Space, bandwidths: Floats | None, seed: int, resources: Resources) -> list[Candidate]:
     """Return the candidates of a space: all guides, and the weight without a guide, with all bandwidths."""
     p, q = space.numerator, space.denominator
-    guides = [no_guide(p, q) if g is None else cross_fit(g, p, q, seed, resources["n_threads"]) for g in space.guides]
+    guides = [no_guide(p, q) if g is None else cross_fit(g, p, q, seed, resources.n_threads) for g in space.guides]
     forms: list[Form] = [(guide, UniformWeight()) for guide in guides]
     if space.weigh is not None:
         forms.append((no_guide(p, q), space.weigh(p, q)))
     finite = scott_units(space) * 2.0**_STEPS if bandwidths is None else bandwidths
-    at_p, at_q = _log_ratios(space, forms, finite, **resources)
+    at_p, at_q = _log_ratios(space, forms, finite, resources)
     found = [
         _candidate(space, form, h, at_p[i, :, k], at_q[i, :, k])
         for k, form in enumerate(forms)
@@ -137,7 +138,7 @@ def most_correction(space: Space) -> float:
     return float(np.log(min(len(space.numerator), len(space.denominator))))
 
 
-def _log_ratios(space: Space, forms: list[Form], bandwidths: Floats, **resources: Any) -> tuple[Floats, Floats]:
+def _log_ratios(space: Space, forms: list[Form], bandwidths: Floats, resources: Resources) -> tuple[Floats, Floats]:
     """Return the log ratios at both samples, leave-one-out, for bandwidths × points × forms."""
     p, q = space.numerator, space.denominator
     u_p = np.stack([guide.at_numerator for guide, _ in forms], axis=1)
@@ -147,7 +148,9 @@ def _log_ratios(space: Space, forms: list[Form], bandwidths: Floats, **resources
     q_weight = q.log_weight[:, None] + alpha_q + 0.5 * u_q
 
     def log_density(x: Floats, sample: Sample, log_weight: Floats, own: bool) -> Floats:
-        sums = log_kernel_sums(x, sample.points, bandwidths, log_weight=log_weight, leave_one_out=own, **resources)
+        sums = log_kernel_sums(
+            x, sample.points, bandwidths, log_weight=log_weight, leave_one_out=own, resources=resources
+        )
         return sums - np.log(sample.weight.sum() - (sample.weight if own else np.zeros(len(x))))[:, None]
 
     most = most_correction(space)
@@ -213,8 +216,8 @@ def choose(
     bandwidth: float | None,
     seed: int,
     make_pair: Callable[[Sample, Sample, float], EstimatePair],
+    resources: Resources,
     project: bool = False,
-    **resources: Any,
 ) -> Pool:
     """Return the pool of guided ratios that the data ask for; a bandwidth given is kept.
 
@@ -222,18 +225,18 @@ def choose(
     """
     bandwidths = None if bandwidth is None else np.array([bandwidth])
     thinned = [_thinned(space, seed) for space, _ in spaces]
-    found = [c for space in thinned for c in candidates(space, bandwidths, seed, **resources)]
-    directions = _directions(thinned[0], found, bandwidth, seed, make_pair, **resources) if project else None
+    found = [c for space in thinned for c in candidates(space, bandwidths, seed, resources)]
+    directions = _directions(thinned[0], found, bandwidth, seed, make_pair, resources) if project else None
     if directions is not None:
         projected = _project(spaces[0], directions)
         spaces = [*spaces, projected]
-        within = candidates(_thinned(projected[0], seed), bandwidths, seed, **resources)
+        within = candidates(_thinned(projected[0], seed), bandwidths, seed, resources)
         found = [c for c in found if c.axes_matter] + within
     rated = list(zip(found, shares(found, False), shares(found, True), strict=True))
     members = []
     for space, coordinates in spaces:
         chosen = [(c, one, mean) for c, one, mean in rated if c.space.name == space.name and (one or mean)]
-        ratios = _on_all_rows([c for c, _, _ in chosen], space, bandwidth, seed, make_pair, **resources)
+        ratios = _on_all_rows([c for c, _, _ in chosen], space, bandwidth, seed, make_pair, resources)
         parts = zip(ratios, chosen, strict=True)
         members += [Member(coordinates, space.name, ratio, one, mean) for ratio, (_, one, mean) in parts]
     return Pool(tuple(members))
@@ -256,11 +259,11 @@ def choose_directions(
     denominator: Sample,
     seed: int,
     make_pair: Callable[[Sample, Sample, float], EstimatePair],
-    **resources: Any,
+    resources: Resources,
 ) -> Floats | None:
     """Return directions that serve the ratio better than a Gaussian guide and the kernel do in all of them, or None."""
     space = _thinned(Space("whitened", numerator, denominator, _WITHOUT_SEARCH, False), seed)
-    return _directions(space, candidates(space, None, seed, **resources), None, seed, make_pair, **resources)
+    return _directions(space, candidates(space, None, seed, resources), None, seed, make_pair, resources)
 
 
 def _directions(
@@ -269,17 +272,17 @@ def _directions(
     bandwidth: float | None,
     seed: int,
     make_pair: Callable[[Sample, Sample, float], EstimatePair],
-    **resources: Any,
+    resources: Resources,
 ) -> Floats | None:
     """Return directions in which the ratio is clearly better than by the best candidate free of axes, or None."""
 
     def fit(p: Sample, q: Sample) -> Callable[[Floats], Floats]:
         space = Space("subspace", p, q, _IN_SUBSPACE, False)
-        return choose([(space, as_it_is)], bandwidth, seed, make_pair, **resources).log_ratio
+        return choose([(space, as_it_is)], bandwidth, seed, make_pair, resources).log_ratio
 
     best = min((c for c in found if not c.axes_matter), key=lambda c: c.loss)
     log_ratios = best.at_numerator, best.at_denominator
-    return find_subspace((space.numerator, space.denominator), log_ratios, fit, seed, resources["n_threads"])
+    return find_subspace((space.numerator, space.denominator), log_ratios, fit, seed, resources.n_threads)
 
 
 def _on_all_rows(
@@ -288,7 +291,7 @@ def _on_all_rows(
     bandwidth: float | None,
     seed: int,
     make_pair: Callable[[Sample, Sample, float], EstimatePair],
-    **resources: Any,
+    resources: Resources,
 ) -> list[GuidedRatio]:
     """Return the candidates' ratios with every row in them; more rows allow a narrower kernel."""
     p, q = space.numerator, space.denominator
@@ -296,7 +299,7 @@ def _on_all_rows(
     forms: dict[tuple[str, bool], Form] = {}
     for c in chosen:
         if c.form_key not in forms:
-            forms[c.form_key] = _refitted(c, space, seed, resources["n_threads"]) if thinned else (c.guide, c.weight)
+            forms[c.form_key] = _refitted(c, space, seed, resources.n_threads) if thinned else (c.guide, c.weight)
     kept = bandwidth is not None or not thinned
     widths = [c.bandwidth if kept else c.bandwidth * scott_units(space) / scott_units(c.space) for c in chosen]
     ratios = []
@@ -304,7 +307,7 @@ def _on_all_rows(
         guide, weight = forms[c.form_key]
         tilt = -0.5 * guide.at_numerator, 0.5 * guide.at_denominator
         ratios.append(GuidedRatio(replace(make_pair(p, q, h), weight=weight, tilt=tilt), guide, most_correction(space)))
-    _give_log_ratios(ratios, chosen, space, forms if thinned else None, **resources)
+    _give_log_ratios(ratios, chosen, space, forms if thinned else None, resources)
     return ratios
 
 
@@ -321,7 +324,7 @@ def _give_log_ratios(
     chosen: list[Candidate],
     space: Space,
     forms: dict[tuple[str, bool], Form] | None,
-    **resources: Any,
+    resources: Resources,
 ) -> None:
     """Hand the ratios what they need not compute one by one: their values at the samples.
 
@@ -334,7 +337,7 @@ def _give_log_ratios(
     widths = np.unique([ratio.pair.bandwidth for ratio in ratios if np.isfinite(ratio.pair.bandwidth)])
     if not len(widths):
         return
-    at_p, at_q = _log_ratios(space, list(forms.values()), widths, **resources)
+    at_p, at_q = _log_ratios(space, list(forms.values()), widths, resources)
     for ratio, c in zip(ratios, chosen, strict=True):
         if np.isfinite(ratio.pair.bandwidth):
             place = np.searchsorted(widths, ratio.pair.bandwidth), slice(None), list(forms).index(c.form_key)

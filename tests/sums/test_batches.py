@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from vwkde.resources import Resources
 from vwkde.sums import log_kernel_sums
 from vwkde.sums.batches import make_batch, mean_log_sums, mutual_mean_log_sums
 
@@ -10,7 +11,7 @@ def samples(columns, count=5, points=70, seed=0):
 
 
 def oracle(x, y, bandwidth, own=False):
-    return log_kernel_sums(x, y, bandwidth, leave_one_out=own, engine="reference").mean()
+    return log_kernel_sums(x, y, bandwidth, leave_one_out=own, resources=Resources("reference")).mean()
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3, 4, 7, 16])

@@ -4,6 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from vwkde.resources import Resources
 from vwkde.sums import log_kernel_sums
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
@@ -41,7 +42,7 @@ def test_agrees_with_exact_arithmetic(engine, dtype, offset, times_scott, d):
     queries, points, log_weight = draw(12, 80, d, dtype, offset)
     bandwidth = times_scott * 80 ** (-1 / (d + 4))
     expected = [exact_log_sum(x, points, bandwidth, log_weight) for x in queries]
-    found = log_kernel_sums(queries, points, bandwidth, log_weight=log_weight, engine=engine)
+    found = log_kernel_sums(queries, points, bandwidth, log_weight=log_weight, resources=Resources(engine))
     assert found.dtype == np.float64
     assert relative_error(found, np.array(expected)) < TOLERANCE[dtype]
 
@@ -66,7 +67,7 @@ def test_clusters_that_the_sample_of_points_misses(d, dtype):
     points[1_234] = queries[7] + dtype(0.5)
     for bandwidth in (1.0, 0.2):
         found = log_kernel_sums(queries, points, bandwidth, log_weight=log_weight)
-        expected = log_kernel_sums(queries, points, bandwidth, log_weight=log_weight, engine="reference")
+        expected = log_kernel_sums(queries, points, bandwidth, log_weight=log_weight, resources=Resources("reference"))
         assert relative_error(found, expected) < TOLERANCE[dtype]
 
 
@@ -79,7 +80,7 @@ def test_blocks_tiles_and_padding(dtype, d, leave_one_out):
     for weight in (None, 20 * log_weight):
         options = {"log_weight": weight, "leave_one_out": leave_one_out}
         found = log_kernel_sums(queries, points, 0.6, **options)
-        expected = log_kernel_sums(queries, points, 0.6, engine="reference", **options)
+        expected = log_kernel_sums(queries, points, 0.6, resources=Resources("reference"), **options)
         assert relative_error(found, expected) < TOLERANCE[dtype]
 
 
@@ -94,7 +95,12 @@ def test_a_grid_of_bandwidths_and_columns_of_weights_share_a_pass(dtype, d):
     for g, bandwidth in enumerate(bandwidths):
         for c in range(3):
             expected = log_kernel_sums(
-                points, points, bandwidth, log_weight=weights[:, c], leave_one_out=True, engine="reference"
+                points,
+                points,
+                bandwidth,
+                log_weight=weights[:, c],
+                leave_one_out=True,
+                resources=Resources("reference"),
             )
             assert relative_error(found[g, :, c], expected) < TOLERANCE[dtype]
 
@@ -107,7 +113,10 @@ def test_queries_that_coincide_with_points(dtype, d, times_scott):
     _, points, _ = draw(1, 300, d, dtype)
     bandwidth = times_scott * 300 ** (-1 / (d + 4))
     found = log_kernel_sums(points[:40], points, bandwidth)
-    assert relative_error(found, log_kernel_sums(points[:40], points, bandwidth, engine="reference")) < TOLERANCE[dtype]
+    assert (
+        relative_error(found, log_kernel_sums(points[:40], points, bandwidth, resources=Resources("reference")))
+        < TOLERANCE[dtype]
+    )
 
 
 def test_heavy_points_far_away_do_not_show_through_the_floor():
@@ -167,7 +176,11 @@ def test_memory_budget_and_threads_change_nothing(bandwidth):
     for budget in (1, 10**6, 2**30):
         for n_threads in (1, 2, 3):
             found = log_kernel_sums(
-                queries, points, bandwidth, log_weight=log_weight, memory_budget=budget, n_threads=n_threads
+                queries,
+                points,
+                bandwidth,
+                log_weight=log_weight,
+                resources=Resources(memory_budget=budget, n_threads=n_threads),
             )
             np.testing.assert_allclose(found, expected, rtol=1e-13)
 

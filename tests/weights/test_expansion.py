@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from vwkde.datasets import isotropic
+from vwkde.resources import Resources
 from vwkde.weights.expansion import KernelExpansion, fit_expansion, median_length_scale
 from vwkde.weights.residual import BiasTerms, bias_terms, residual_bias
 
@@ -30,7 +31,7 @@ def naive_coefficients(x, terms, importance, basis):
 @pytest.mark.parametrize("memory_budget", [1, 50_000, 2**28])
 def test_agrees_with_the_naive_fit_whatever_the_budget(problem, memory_budget):
     x, terms, importance, basis = problem
-    found = fit_expansion(x, terms, importance, basis, LENGTH_SCALE, RIDGE, memory_budget)
+    found = fit_expansion(x, terms, importance, basis, LENGTH_SCALE, RIDGE, Resources(memory_budget=memory_budget))
     np.testing.assert_allclose(
         found.coefficients, naive_coefficients(x, terms, importance, basis), rtol=1e-8, atol=1e-10
     )

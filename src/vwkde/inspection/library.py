@@ -19,6 +19,7 @@ from vwkde import _blocks
 from vwkde.bandwidth import select_bandwidth
 from vwkde.derivatives.gaussian import GaussianDerivatives, fit_gaussian
 from vwkde.estimates import EstimatePair
+from vwkde.resources import ONE_THREAD, Resources
 from vwkde.samples import Sample
 from vwkde.sums.batches import Batch, make_batch, mean_log_sums, mutual_mean_log_sums
 from vwkde.weights import Weight
@@ -136,14 +137,14 @@ class Library:
         points = np.concatenate([query.points, good.points])
         random = np.random.default_rng(0)
         basis = points[np.sort(random.choice(len(points), min(len(points), _BASIS), replace=False))]
-        budget, importance = _blocks.DEFAULT_MEMORY_BUDGET, _trust(models, points, self.bandwidth)
+        importance = _trust(models, points, self.bandwidth)
         terms = bias_terms(*models, points)
-        weight = fit_expansion(points, terms, importance, basis, self.length_scale, _RIDGE, budget, 1)
+        weight = fit_expansion(points, terms, importance, basis, self.length_scale, _RIDGE, ONE_THREAD)
         return _log_ratio(self._pair(query, good, weight, 1))
 
     def _pair(self, query: Sample, good: Sample, weight: Weight, n_threads: int | None) -> EstimatePair:
-        budget = _blocks.DEFAULT_MEMORY_BUDGET
-        return EstimatePair(query, good, weight, self.bandwidth, query.points.dtype, budget, n_threads)
+        resources = Resources(n_threads=n_threads)
+        return EstimatePair(query, good, weight, self.bandwidth, query.points.dtype, resources)
 
     @property
     def _every(self) -> int:

@@ -28,6 +28,7 @@ from vwkde.bandwidth import select_bandwidth
 from vwkde.baselines.nearest import Balls, compare_balls
 from vwkde.inspection.library import Library, make_library
 from vwkde.reproduce.pairs import common_balls, kernel_means, neighbour_distances
+from vwkde.resources import ONE_THREAD
 from vwkde.sums import log_kernel_sums
 from vwkde.weights.expansion import median_length_scale
 
@@ -82,8 +83,8 @@ class Plain:
     def __call__(self, patches: Singles) -> Finding:
         """Return the smallest divergence and the log ratios."""
         nearest = self.library.patches[int(np.argmin(self.library.plain_divergences(patches, 1)))]
-        own = log_kernel_sums(patches, patches, self.library.bandwidth, leave_one_out=True, n_threads=1)
-        other = log_kernel_sums(patches, nearest, self.library.bandwidth, n_threads=1)
+        own = log_kernel_sums(patches, patches, self.library.bandwidth, leave_one_out=True, resources=ONE_THREAD)
+        other = log_kernel_sums(patches, nearest, self.library.bandwidth, resources=ONE_THREAD)
         log_ratio = own - np.log(len(patches) - 1) - other + np.log(len(nearest))
         return Finding(float(log_ratio.mean()), log_ratio)
 
@@ -130,8 +131,8 @@ class Discrepancy:
         return Finding(float(squared[nearest]), self._witness(patches, self.good[nearest].T))
 
     def _witness(self, patches: Singles, other: Singles) -> Floats:
-        own = log_kernel_sums(patches, patches, self.width, leave_one_out=True, n_threads=1)
-        across = log_kernel_sums(patches, np.ascontiguousarray(other), self.width, n_threads=1)
+        own = log_kernel_sums(patches, patches, self.width, leave_one_out=True, resources=ONE_THREAD)
+        across = log_kernel_sums(patches, np.ascontiguousarray(other), self.width, resources=ONE_THREAD)
         return np.exp(own) / (len(patches) - 1) - np.exp(across) / len(other)
 
     @cached_property
@@ -158,7 +159,7 @@ def _fit_weighted(good: Singles, seed: int) -> Detector:
 def _fit_plain(good: Singles, seed: int) -> Detector:
     """Return plain estimates with the paper's bandwidth for them: that of the largest likelihood on the whole image."""
     some = _some_images(good, seed).astype(np.float64)
-    widths = [select_bandwidth(image, "likelihood", random_state=seed, n_threads=1) for image in some]
+    widths = [select_bandwidth(image, "likelihood", random_state=seed, resources=ONE_THREAD) for image in some]
     return Plain(Library(good, float(np.exp(np.mean(np.log(widths)))), 1.0, 1))
 
 

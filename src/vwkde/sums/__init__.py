@@ -4,15 +4,13 @@
 """
 
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vwkde._blocks import DEFAULT_MEMORY_BUDGET
+from vwkde.resources import DEFAULT_RESOURCES, Resources
 from vwkde.sums import reference, tiles
 
-Engine = Literal["numba", "reference"]
 _ENGINES: dict[str, Callable[..., NDArray[np.float64]]] = {"numba": tiles.log_sums, "reference": reference.log_sums}
 
 
@@ -23,9 +21,7 @@ def log_kernel_sums(
     *,
     log_weight: ArrayLike | None = None,
     leave_one_out: bool = False,
-    engine: Engine = "numba",
-    memory_budget: int = DEFAULT_MEMORY_BUDGET,
-    n_threads: int | None = None,
+    resources: Resources = DEFAULT_RESOURCES,
 ) -> NDArray[np.float64]:
     """Return log Σ_j exp(log_weight_j − ‖x_i − y_j‖² / 2h²) for every query x_i, summed over the points y_j.
 
@@ -39,12 +35,8 @@ def log_kernel_sums(
         One log weight per point (m,), or several columns (m, k), which share the pass too.
     leave_one_out
         The queries are the points, and each sum leaves its own point out.
-    engine
-        "numba" (tiles, all cores) or "reference" (plain NumPy).
-    memory_budget
-        Bytes that temporary blocks may take. It changes memory, not results.
-    n_threads
-        Threads to use; by default all that the machine and its environment allow.
+    resources
+        Engine, memory and threads. The engine is "numba" (tiles, all cores) or "reference" (plain NumPy).
 
     Returns
     -------
@@ -57,14 +49,14 @@ def log_kernel_sums(
     weights = np.zeros(len(points)) if log_weight is None else np.asarray(log_weight, dtype=np.float64)
     _check(queries, points, bandwidths, weights, leave_one_out)
     excluded = np.arange(len(queries) if leave_one_out else 0)
-    sums = _ENGINES[engine](
+    sums = _ENGINES[resources.engine](
         np.ascontiguousarray(queries, dtype=dtype),
         np.ascontiguousarray(points, dtype=dtype),
         np.atleast_1d(bandwidths),
         weights.reshape(len(points), -1),
         excluded,
-        memory_budget,
-        n_threads,
+        resources.memory_budget,
+        resources.n_threads,
     )
     return sums.reshape((*bandwidths.shape, len(queries), *weights.shape[1:]))
 

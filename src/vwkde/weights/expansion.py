@@ -21,6 +21,7 @@ from vwkde import _blocks
 from vwkde._compile import compiled
 from vwkde._exp2 import exp2
 from vwkde._progress import track
+from vwkde.resources import DEFAULT_RESOURCES, Resources
 from vwkde.weights.residual import BiasTerms
 
 Floats = NDArray[np.float64]
@@ -44,8 +45,7 @@ class KernelExpansion:
     coefficients: Floats
     length_scale: float
     level: float | None = None
-    memory_budget: int = _blocks.DEFAULT_MEMORY_BUDGET
-    n_threads: int | None = None
+    resources: Resources = DEFAULT_RESOURCES
 
     def log_weight(self, x: Floats) -> Floats:
         """Return log α."""
@@ -79,7 +79,7 @@ class KernelExpansion:
             fill(rows, block)
             result[rows] = block @ self.coefficients
 
-        _blocks.run(work, _blocks.split(len(x), _ROWS), "weights", self.n_threads)
+        _blocks.run(work, _blocks.split(len(x), _ROWS), "weights", self.resources.n_threads)
         return result
 
 
@@ -90,20 +90,17 @@ def fit_expansion(
     basis: Floats,
     length_scale: float,
     ridge: float,
-    memory_budget: int = _blocks.DEFAULT_MEMORY_BUDGET,
-    n_threads: int | None = None,
+    resources: Resources = DEFAULT_RESOURCES,
 ) -> KernelExpansion:
     """Return the expansion that minimises mean(importance · B²) + ridge/2 · ‖θ‖².
 
     `importance` turns the mean over the rows of x into the wanted objective and has mean one.
     """
-    expansion = KernelExpansion(
-        basis, np.zeros(len(basis)), length_scale, memory_budget=memory_budget, n_threads=n_threads
-    )
+    expansion = KernelExpansion(basis, np.zeros(len(basis)), length_scale, resources=resources)
     normal = np.zeros((len(basis), len(basis)), order="F")
     right = np.zeros(len(basis))
     root = np.sqrt(importance)
-    blocks = _blocks.split(len(x), _blocks.block_rows(8 * len(basis), min(memory_budget, _BLOCK_BYTES)))
+    blocks = _blocks.split(len(x), _blocks.block_rows(8 * len(basis), min(resources.memory_budget, _BLOCK_BYTES)))
     design = np.empty((blocks[0].stop, len(basis)))
     for block in track(blocks, "weight fit", len(blocks)):
         f = design[: block.stop - block.start]
@@ -125,7 +122,7 @@ def _fill_design(expansion: KernelExpansion, x: Floats, direction: Floats, out: 
     def work(rows: slice) -> None:
         expansion.design(x[rows], direction[rows], out[rows])
 
-    _blocks.run(work, _blocks.split(len(x), _ROWS), None, expansion.n_threads)
+    _blocks.run(work, _blocks.split(len(x), _ROWS), None, expansion.resources.n_threads)
 
 
 def median_length_scale(numerator: Floats, denominator: Floats) -> float:

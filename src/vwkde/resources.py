@@ -1,0 +1,22 @@
+"""What a computation may use: which engine, how much memory, how many threads."""
+
+from dataclasses import dataclass
+
+from vwkde._blocks import DEFAULT_MEMORY_BUDGET
+
+
+@dataclass(frozen=True)
+class Resources:
+    """How to compute, which changes no result beyond rounding.
+
+    `engine` names the one that forms kernel sums; `memory_budget` is in bytes, for temporary blocks, all threads
+    together; without `n_threads` it is as many as the machine and its environment allow.
+    """
+
+    engine: str = "numba"
+    memory_budget: int = DEFAULT_MEMORY_BUDGET
+    n_threads: int | None = None
+
+
+DEFAULT_RESOURCES = Resources()
+ONE_THREAD = Resources(n_threads=1)
