@@ -10,8 +10,8 @@ import vwkde
 SOURCE = Path(vwkde.__file__).parent
 
 PIPELINE = [
-    "exceptions", "catalogue", "_compile", "_exp2", "_shared", "_quiet", "_progress", "_blocks", "resources", "_validation",
-    "_files", "results", "tables",
+    "exceptions", "catalogue", "_compile", "_exp2", "_shared", "_quiet", "_progress", "_blocks", "resources",
+    "_validation", "_files", "results", "tables",
     "geometry", "normal_scores", "samples", "functionals",
     "derivatives", "derivatives.gaussian", "derivatives.held_out", "derivatives.mixture", "derivatives.kernel",
     "derivatives.select", "_networks", "derivatives.network", "datasets",
@@ -27,7 +27,7 @@ PIPELINE = [
     "divergences", "information", "classifier", "two_sample",
     "inspection", "inspection.extra", "inspection.images", "inspection.layouts", "inspection.pictures",
     "inspection.patches", "inspection.texture", "inspection.features", "inspection.coordinates", "inspection.library",
-    "inspection.calibration",
+    "inspection.calibration", "inspection.regions",
     "inspection.model_file", "inspection.inspector", "inspection.metrics", "inspection.run_folder",
     "inspection.guards", "inspection.replies", "inspection.station", "inspection.server",
     "_canvas", "_grids", "_drawing", "displays", "demo", "plot",

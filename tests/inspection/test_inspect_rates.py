@@ -42,10 +42,11 @@ def test_synthetic_surfaces(kind, features):
 
 
 @pytest.mark.skipif(not DAGM.exists(), reason="the images of DAGM are not beside the project")
+@pytest.mark.parametrize("features", ["gradient", "texture"])
 @pytest.mark.parametrize("number", range(1, 7))
-def test_dagm(number):
+def test_dagm(number, features):
     images = [read_image(path)[:256, :256] for path in find_images(DAGM / f"Class{number}")]
     count = len(images)
     order = np.random.default_rng(number).permutation(count)
-    found = rejections([images[i] for i in order], 19, "texture", 0.2)
+    found = rejections([images[i] for i in order], 19, features, 0.2)
     assert plausible(found, count - 19, 19, 0.2)

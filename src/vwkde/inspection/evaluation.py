@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage, stats
+from scipy import stats
 
 from vwkde._progress import track
 from vwkde.inspection.inspector import Inspection
@@ -36,6 +36,7 @@ from vwkde.inspection.metrics import (
     precision_recall_curve,
     roc_curve,
 )
+from vwkde.inspection.regions import find_regions, near_peak
 
 Mask = NDArray[np.bool_]
 
@@ -207,12 +208,9 @@ def _share(rejected: Mask, chosen: Mask) -> Share | None:
 
 def _detections(found: Inspection) -> list[Detection]:
     """Return the regions where the map comes up to its largest value, each as sure as its own largest."""
-    peak = float(found.log_ratio.max())
-    labels, count = ndimage.label(found.log_ratio >= peak - (1 - _PART_OF_PEAK) * abs(peak))
-    peaks = ndimage.maximum(found.log_ratio, labels, range(1, count + 1))
-    return [Detection(0, float(sure), labels == place) for place, sure in enumerate(peaks, start=1)]
+    regions = find_regions(found.log_ratio, near_peak(found.log_ratio, _PART_OF_PEAK))
+    return [Detection(0, region.peak, region.mask) for region in regions]
 
 
 def _defects(mask: Mask) -> list[Defect]:
-    labels, count = ndimage.label(mask, structure=np.ones((3, 3)))
-    return [Defect(0, labels == place) for place in range(1, count + 1)]
+    return [Defect(0, region.mask) for region in find_regions(mask.astype(np.float64), 1.0)]

@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 from sklearn.exceptions import NotFittedError
 
 from vwkde._blocks import run, thread_count
@@ -20,6 +19,7 @@ from vwkde.inspection.features import FeatureSet, as_features
 from vwkde.inspection.library import Library, make_library
 from vwkde.inspection.model_file import ModelFileError, read_model, write_model
 from vwkde.inspection.pictures import check_shape
+from vwkde.inspection.regions import Box, find_regions, near_peak
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -27,18 +27,10 @@ Images = Iterable[Singles] | Iterable[tuple[str, Singles]]
 
 _FEWEST = 3
 """Good images without which nothing can be said: each is judged by at least two others."""
+_AT_LEAST_SHOWN = 0.9
+"""What reaches this share of a rejected image's largest value is shown, even if none reaches the threshold."""
 _THUMBNAIL = 96
 """Pixels of the longer side of the small pictures of good images, at most."""
-
-
-@dataclass(frozen=True)
-class Box:
-    """A region of an image, in pixels: the first row and column, and those after the last."""
-
-    top: int
-    left: int
-    bottom: int
-    right: int
 
 
 @dataclass(frozen=True)
@@ -47,7 +39,7 @@ class Inspection:
 
     `score` is its divergence from the nearest good image, or how unlike the nearest good ones its worst patches are, in
     nats; the features tell which. `p_value` is the share of good images that score as high. `log_ratio` is the map of
-    how much more likely each patch is in this image than in good ones, in nats, spread to pixels; where it exceeds
+    how much more likely each patch is in this image than in good ones, in nats, spread to pixels; where it reaches
     `map_threshold`, which hardly any good image does anywhere, there are `boxes`.
     """
 
@@ -68,15 +60,11 @@ class Inspection:
 
     @property
     def boxes(self) -> list[Box]:
-        """The regions where the map exceeds its threshold, highest first; none in an image that passes."""
+        """The regions where the map reaches its threshold, highest first; none in an image that passes."""
         if not self.rejected:
             return []
-        highest = float(self.log_ratio.max())
-        labels, count = ndimage.label(self.log_ratio > min(self.map_threshold, highest - 0.1 * abs(highest)))
-        peaks = ndimage.maximum(self.log_ratio, labels, range(1, count + 1))
-        places = ndimage.find_objects(labels)
-        found = [Box(rows.start, columns.start, rows.stop, columns.stop) for rows, columns in places]
-        return [box for _, box in sorted(zip(peaks, found, strict=True), key=lambda pair: -pair[0])]
+        level = min(self.map_threshold, near_peak(self.log_ratio, _AT_LEAST_SHOWN))
+        return [region.box for region in find_regions(self.log_ratio, level)]
 
 
 class SurfaceInspector:

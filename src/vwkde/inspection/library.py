@@ -118,21 +118,22 @@ class Library:
     def _nearest(self, patches: Singles, candidates: NDArray[np.intp], n_threads: int | None) -> Comparison:
         """Return the comparison with the nearest of the candidates by the paper's weighted estimates."""
         found: dict[int, Floats] = {}
-        query = _sample(patches)
 
         def work(image: int) -> None:
-            found[image] = self._log_ratio(query, _sample(self.patches[image]))
+            found[image] = self.log_ratio(patches, image)
 
         _blocks.run(work, [int(image) for image in candidates], None, n_threads)
         nearest = min(found, key=lambda image: found[image].mean())
         return Comparison(float(found[nearest].mean()), nearest, found[nearest])
 
-    def _log_ratio(self, query: Sample, good: Sample) -> Floats:
-        """Return the log ratio at the query's patches, each left out, with the variational weight by Gaussian scores.
+    def log_ratio(self, patches: Singles, image: int) -> Floats:
+        """Return the log ratio at patches, each left out, against one good image, by the paper's weighted estimates.
 
+        The variational weight goes by Gaussian scores, and the mean of the log ratios is the divergence.
         `DensityRatio` would whiten the two samples anew, by their own spread; then a defect, which widens it, would
         bring its own patches nearer to the good ones.
         """
+        query, good = _sample(patches), _sample(self.patches[image])
         models = fit_gaussian(query.points, query.weight), fit_gaussian(good.points, good.weight)
         points = np.concatenate([query.points, good.points])
         random = np.random.default_rng(0)

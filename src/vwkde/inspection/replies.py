@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, FiniteFloat
 
-from vwkde.inspection.inspector import Box
+from vwkde.inspection.regions import Box
 
 MOST_ROWS = 100_000
 """Images in a table of scores, at most."""

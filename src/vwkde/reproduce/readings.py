@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from vwkde.inspection.metrics import OVERLAP, Box, overlap
 from vwkde.inspection.patches import PAPER_GRID
+from vwkde.inspection.regions import find_regions, near_peak
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -50,8 +50,11 @@ def detected(judgement: Judgement, shape: tuple[int, int], largest: float = LARG
 def _reached(judgement: Judgement, largest: float) -> Mask:
     """Return the patches, or pixels, that belong to the detection."""
     values = np.minimum(judgement.values, largest)
-    peak = values.max()
-    return np.asarray(values >= (peak - (1 - SHARE) * abs(peak) if judgement.level is None else judgement.level))
+    return np.asarray(values >= _level(judgement, values))
+
+
+def _level(judgement: Judgement, values: Floats) -> float:
+    return near_peak(values, SHARE) if judgement.level is None else judgement.level
 
 
 def pixels_of(chosen: Mask, shape: tuple[int, ...]) -> Mask:
@@ -83,15 +86,9 @@ def _unbounded(judgement: Judgement, mask: Mask) -> bool:
 
 def _largest_region(judgement: Judgement, mask: Mask) -> bool:
     """Look only at the region of the largest value, or of several the one with the most patches."""
-    chosen = _reached(judgement, LARGEST)
-    labels, count = ndimage.label(chosen, np.ones((3, 3)))
-    if not count:
-        return False
     values = np.minimum(judgement.values, LARGEST)
-    peak = ndimage.maximum(values, labels, range(1, count + 1))
-    sizes = np.bincount(labels.ravel())[1:]
-    best = max(range(count), key=lambda region: (peak[region], sizes[region])) + 1
-    return overlap(pixels_of(np.asarray(labels == best), mask.shape), mask) > OVERLAP
+    regions = find_regions(values, _level(judgement, values))
+    return bool(regions) and overlap(pixels_of(regions[0].mask, mask.shape), mask) > OVERLAP
 
 
 def _boxes(judgement: Judgement, mask: Mask) -> bool:
