@@ -25,7 +25,7 @@ lint: .venv/test.stamp
 
 bench: .venv/bench.stamp
 	$(BIN)/python benchmarks/accuracy.py
-	$(BIN)/python benchmarks/speed.py
+	$(BIN)/vwkde bench
 	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/classifier.py
 	$(BIN)/python benchmarks/two_sample.py

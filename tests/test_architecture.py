@@ -39,7 +39,9 @@ PIPELINE = [
     "reproduce.fig2", "reproduce.fig3", "reproduce.fig4", "reproduce.fig5", "reproduce.pairs", "reproduce.detectors",
     "reproduce.digits", "reproduce.cnn", "reproduce.readings", "reproduce.surfaces", "reproduce.surface_rows",
     "reproduce.table1", "reproduce.table2", "reproduce.fig6", "reproduce.fig_a1", "reproduce.fig_a2",
-    "reproduce", "_console", "inspection.summaries", "inspection.commands", "cli",
+    "reproduce",
+    "bench.measurement", "bench.limits", "bench.peers", "bench.tasks", "bench", "bench.report",
+    "_console", "inspection.summaries", "inspection.commands", "cli",
 ]  # fmt: skip
 
 PUBLIC = {

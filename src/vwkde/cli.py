@@ -1,4 +1,4 @@
-"""The command line: `vwkde kl`, `vwkde ratio`, `vwkde demo`, `vwkde reproduce`."""
+"""The command line: `vwkde kl`, `vwkde ratio`, `vwkde demo`, `vwkde reproduce`, `vwkde bench`, `vwkde inspect`."""
 
 import json
 import sys
@@ -176,6 +176,45 @@ def reproduce(
         with bars():
             folder = reproduce_one(name, output, quick=quick, n_jobs=jobs, surfaces=surfaces)
         typer.echo(f"{name}: {folder / 'README.md'}")
+
+
+@app.command()
+def bench(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME…]", help="sums, fit, kl, inspection. Default: all.")
+    ] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the numbers and the picture.")] = Path(
+        "bench"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes only, in a minute.")] = False,
+    engine: Annotated[
+        list[str] | None, typer.Option(help="Time only this engine; may be given again. Default: all there are.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads to use. Default: all cores.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure speed on this machine: seconds as they grow with the size, beside peers and the machine's own limits."""
+    from vwkde._canvas import require_matplotlib
+    from vwkde.bench import QUICK, Sizes, run_bench
+    from vwkde.bench.report import describe_limits, save_bench, tables, to_dict, write_numbers
+
+    with bars():
+        limits, measurements = run_bench(names or [], engine, QUICK if quick else Sizes(), threads)
+    if as_json:
+        typer.echo(json.dumps(to_dict(measurements, limits), indent=2))
+    else:
+        for table in tables(measurements):
+            screen.print(table)
+        screen.print(describe_limits(limits), soft_wrap=True)
+    output.mkdir(parents=True, exist_ok=True)
+    write_numbers(output / "bench.json", measurements, limits)
+    try:
+        require_matplotlib()
+    except ImportError as error:
+        errors.print(f"No picture: {error}", style="yellow", markup=False)
+        return
+    save_bench(output / "bench.png", measurements)
+    typer.echo(f"Picture: {output / 'bench.png'}", err=as_json)
 
 
 def main() -> None:

@@ -1,0 +1,119 @@
+"""What a run of the bench leaves: a table for the terminal, the numbers, and a picture."""
+
+import json
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from vwkde import _blocks
+from vwkde._canvas import BLACK, RED, TEAL
+from vwkde._files import save_picture, write_text
+from vwkde.bench.limits import Limits
+from vwkde.bench.measurement import Measurement
+
+TITLES = {
+    "sums": "Weighted log kernel sums",
+    "fit": "Fit of the paper's weight",
+    "kl": "KL divergence, end to end",
+    "inspection": "Surface inspection",
+}
+_SIZES = {"sums": "queries and points", "fit": "rows per sample", "kl": "rows per sample", "inspection": "good images"}
+_COLOURS = (TEAL, RED, "#edae49", "#003d5b", "#66a182", "#8d6a9f", "#9a9a9a", "#c77d4f")
+
+
+def tables(measurements: list[Measurement]) -> list[Table]:
+    """Return a table per task and setting: seconds for every size, and the rate at the largest beside the limit."""
+    found: dict[tuple[str, str], list[Measurement]] = {}
+    for each in measurements:
+        found.setdefault((each.task, each.setting), []).append(each)
+    return [_table(task, setting, rows) for (task, setting), rows in found.items()]
+
+
+def _table(task: str, setting: str, measurements: list[Measurement]) -> Table:
+    sizes = sorted({each.rows for each in measurements})
+    table = Table(title=f"{TITLES[task]}: seconds by {_SIZES[task]} ({setting})")
+    table.add_column("", justify="left")
+    for size in sizes:
+        table.add_column(f"{size:,}", justify="right")
+    if task == "sums":
+        table.add_column("1e9 kernels/s", justify="right")
+    limited = any(each.share_of_limit is not None for each in measurements)
+    if limited:
+        table.add_column("of the limit", justify="right")
+    for contender in dict.fromkeys(each.contender for each in measurements):
+        own = {each.rows: each for each in measurements if each.contender == contender}
+        cells = [f"{own[size].seconds:.3g}" if size in own else "–" for size in sizes]
+        last = own[max(own)]
+        if task == "sums":
+            cells.append(f"{last.rate / 1e9:.3g}")
+        if limited:
+            cells.append("–" if last.share_of_limit is None else f"{last.share_of_limit:.0%}")
+        table.add_row(contender, *cells)
+    return table
+
+
+def describe_limits(limits: list[Limits]) -> str:
+    """Return the machine's limits in words, a line each."""
+    return "\n".join(
+        f"Limits of the {each.device} in {each.dtype}: {each.operations / 1e9:,.0f}e9 operations a second in a matrix "
+        f"product, {each.exponentials / 1e9:,.2f}e9 exponentials a second."
+        for each in limits
+    )
+
+
+def to_dict(measurements: list[Measurement], limits: list[Limits]) -> dict[str, Any]:
+    """Return all numbers of a run, and what it ran on."""
+    packages = ("vwkde", "numpy", "scipy", "scikit-learn", "numba")
+    return {
+        "machine": {
+            "processor": platform.machine(),
+            "threads": _blocks.thread_count(),
+            "python": platform.python_version(),
+        },
+        "versions": {name: version(name) for name in packages},
+        "limits": [vars(each) for each in limits],
+        "measurements": [each.to_dict() for each in measurements],
+    }
+
+
+def write_numbers(path: Path, measurements: list[Measurement], limits: list[Limits]) -> None:
+    """Write the numbers as JSON."""
+    write_text(path, json.dumps(to_dict(measurements, limits), indent=2) + "\n")
+
+
+def save_bench(path: Path, measurements: list[Measurement]) -> None:
+    """Draw throughput of the kernel sums, and the seconds of the other tasks, as they grow with the size."""
+    from matplotlib.figure import Figure
+
+    panels = list(dict.fromkeys((each.task, each.setting) for each in measurements))
+    columns = min(3, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(5 * columns, 4.6 * rows), layout="constrained")
+    for place, (task, setting) in enumerate(panels):
+        ax = figure.add_subplot(rows, columns, place + 1)
+        _panel(ax, [each for each in measurements if (each.task, each.setting) == (task, setting)])
+        ax.set(xlabel=_SIZES[task], ylabel="1e9 kernels a second" if task == "sums" else "seconds")
+        ax.set_title(f"{TITLES[task]}\n{setting}", loc="left", fontsize="medium")
+    save_picture(path, figure, dpi=120)
+
+
+def _panel(ax: Any, measurements: list[Measurement]) -> None:
+    """Draw one line per contender, this project's the thickest, over sizes that are named as they were chosen."""
+    from matplotlib.ticker import NullLocator
+
+    for place, contender in enumerate(dict.fromkeys(each.contender for each in measurements)):
+        own = [each for each in measurements if each.contender == contender]
+        values = [each.rate / 1e9 if each.task == "sums" else each.seconds for each in own]
+        style = {"lw": 2.5 if contender.startswith("vwkde") else 1.2, "color": _COLOURS[place % len(_COLOURS)]}
+        ax.plot([each.rows for each in own], values, "o-", ms=4, label=contender, **style)
+    for limit in {each.limit for each in measurements if each.task == "sums" and each.limit is not None}:
+        ax.axhline(limit / 1e9, color=BLACK, ls=":", lw=1, label="matrix product and exponential")
+    sizes = sorted({each.rows for each in measurements})
+    ax.set(xscale="log", yscale="log")
+    ax.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize="small", rotation=45 if len(sizes) > 5 else 0)
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.grid(alpha=0.3)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, frameon=False, fontsize="small")
