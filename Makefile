@@ -16,7 +16,7 @@ demo: .venv/plot.stamp
 	$(BIN)/vwkde demo
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vwkde._canvas import BLACK, RED, TEAL, require_matplotlib
+from vwkde._files import save_picture
 from vwkde.demo import Comparison
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def save_demo(comparisons: list[Comparison], path: Path) -> None:
     _estimate_against_truth(axes[1, 0], high[0])
     _bias_against_truth(axes[1, 1], high[0])
     _divergences(axes[1, 2], high)
-    figure.savefig(path, dpi=120)
+    save_picture(path, figure, dpi=120)
 
 
 def _log_ratio_on_a_line(ax: "Axes", c: Comparison) -> None:
