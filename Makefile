@@ -16,7 +16,7 @@ demo: .venv/plot.stamp
 	$(BIN)/vwkde demo
 
 test: lint
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .
