@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from vwkde import _html
 from vwkde.exceptions import DisjointSupportError
 from vwkde.ratio import DensityRatio
 
@@ -18,9 +19,13 @@ Floats = NDArray[np.float64]
 
 _SMALLEST = np.finfo(np.float64).tiny
 _LARGEST = 40.0
+_MOST_SHOWN = 12
+"""Classes of which a notebook shows how far they are from one another."""
+_FAR = 10.0
+"""Divergence in nats from which classes are shown as far apart as can be."""
 
 
-class RatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RatioClassifier(_html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose probabilities come from density ratios.
 
     Every pair of classes gets a `DensityRatio`, and with the classes' priors a probability of the one against the
@@ -104,6 +109,24 @@ class RatioClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         best = np.argmax(self.predict_log_proba(X), axis=1)
         return self.classes_[best]
 
+    def _card(self) -> str:
+        """Return what a notebook shows once there is something to tell: how far the classes are from one another."""
+        if not hasattr(self, "ratios_"):
+            return ""
+        names = [str(label) for label in self.classes_]
+        kl = _kl_between(self.ratios_)
+        return _html.card(
+            f"{len(names)} classes, {self.n_features_in_} columns",
+            "KL divergence of the row's class from the column's, in nats",
+            _html.matrix(
+                names[:_MOST_SHOWN],
+                {pair: f"{value:.2f}" for pair, value in kl.items()},
+                {pair: float(np.clip(value / _FAR, 0, 1)) for pair, value in kl.items()},
+            ),
+            f"and {len(names) - _MOST_SHOWN} classes more" if len(names) > _MOST_SHOWN else None,
+            details={f"prior of {name}": f"{prior:.3g}" for name, prior in zip(names, self.priors_, strict=True)},
+        )
+
     def _fit_pair(self, p: Floats, q: Floats, p_weight: Floats, q_weight: Floats) -> "DensityRatio | NearestMean":
         ratio = clone(self.ratio or DensityRatio())
         try:
@@ -156,6 +179,17 @@ class NearestMean:
         """Return half the difference of the squared distances, within ±40."""
         near, far = (((x - mean) / self.scale) ** 2 for mean in self.means)
         return np.clip(0.5 * (far - near).sum(axis=1), -_LARGEST, _LARGEST)
+
+
+def _kl_between(ratios: dict[tuple[int, int], DensityRatio | NearestMean]) -> dict[tuple[int, int], float]:
+    """Return the KL divergence of class i from class j; infinite for classes that do not meet."""
+    found = {}
+    for (i, j), ratio in ratios.items():
+        if isinstance(ratio, NearestMean):
+            found[i, j] = found[j, i] = np.inf
+        else:
+            found[i, j], found[j, i] = ratio.numerator_log_ratio_.mean(), -ratio.denominator_log_ratio_.mean()
+    return found
 
 
 def _couple(log_odds: dict[tuple[int, int], Floats], classes: int) -> Floats:

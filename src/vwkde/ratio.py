@@ -1,5 +1,6 @@
 """The one fitted object: a density ratio, from which everything else follows."""
 
+import warnings
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -11,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from vwkde import guides
+from vwkde import _html, _sketches, guides
 from vwkde._blocks import DEFAULT_MEMORY_BUDGET
 from vwkde._validation import Array, check_pair, check_sample, check_weight, like_input
 from vwkde.bandwidth import RULES
@@ -21,7 +22,7 @@ from vwkde.functionals import KINDS, check_divergence, check_interval
 from vwkde.overlap import describe_overlap, warn_if_negative, warn_if_poor
 from vwkde.posterior import posterior
 from vwkde.resources import Resources
-from vwkde.results import Estimate
+from vwkde.results import Estimate, shown
 from vwkde.selection import MOST_ROWS
 from vwkde.uncertainty import Compute, bias_effect, disagreement, scatter_over_halves
 from vwkde.weights.residual import bias_terms
@@ -34,7 +35,7 @@ _BIAS_ROWS = 500
 _LARGEST_LOG = float(np.log(np.finfo(np.float64).max))
 
 
-class DensityRatio(BaseEstimator):  # type: ignore[misc]
+class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
     """The ratio of two densities known by samples: kernel estimates that share a bias-cancelling weight.
 
     Everything happens in coordinates where the pooled within-class covariance is the identity, so any affine copy of
@@ -330,6 +331,28 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
         random = np.random.default_rng(self._fitting.seed)
         p, q = (s.thinned(MOST_ROWS, random) for s in self._fitted.samples)
         return self._fitting.pair(p, q, self._fitting.rule_bandwidth((p, q), "likelihood", 0.25))
+
+    def _card(self) -> str:
+        """Return what a notebook shows once there is something to tell: the KL divergence, and all log ratios."""
+        if not hasattr(self, "weight_"):
+            return ""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            kl = self.divergence("kl")
+        (rows, others), columns = self.diagnostics_["rows"], self.n_features_in_
+        samples = {
+            f"numerator ({rows:,} rows)": self.numerator_log_ratio_,
+            f"denominator ({others:,} rows)": self.denominator_log_ratio_,
+        }
+        return _html.card(
+            f"log ratio of {rows:,} rows to {others:,}, {columns} column{'s' if columns > 1 else ''}",
+            *(_html.note(str(warning.message)) for warning in caught),
+            _sketches.histograms(samples),
+            "log p₁/p₂ at the rows, in nats, each row left out",
+            f"KL divergence {kl.value:.4g} nats, 95 % interval {kl.interval[0]:.4g} to {kl.interval[1]:.4g}",
+            _sketches.interval(kl.value, *kl.interval),
+            details={name: shown(value) for name, value in self.diagnostics_.items()},
+        )
 
     def _log_ratio(self, x: Any) -> Floats:
         points = self._points(x)

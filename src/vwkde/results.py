@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from vwkde import _html, _sketches
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -45,20 +47,35 @@ class Estimate:
 
     def __str__(self) -> str:
         """Return a short report."""
-        low, high = self.interval
-        value = f"{self.value:.4g} {self.unit}".strip()
-        lines = [f"{self.kind} = {value}, {100 * self.confidence_level:g} % interval {low:.4g} to {high:.4g}"]
-        if -3 * self.standard_error <= self.value < 0:
-            lines.append("  negative: a divergence too small to tell from zero with these samples")
-        lines += [f"  {name.replace('_', ' ')}: {_shown(value)}" for name, value in self.diagnostics.items()]
+        lines = [self._headline(), *(f"  {remark}" for remark in self._remarks())]
+        lines += [f"  {name.replace('_', ' ')}: {shown(value)}" for name, value in self.diagnostics.items()]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the value, its interval as a picture, and the diagnostics."""
+        details = {name: shown(value) for name, value in self.diagnostics.items()}
+        errors = f"standard error {self.standard_error:.3g}, systematic error {self.systematic_error:.3g}"
+        remarks = [_html.note(remark) for remark in self._remarks()]
+        drawn = _sketches.interval(self.value, *self.interval)
+        return _html.card(self._headline(), drawn, *remarks, errors, details=details)
 
-def _shown(value: Any) -> str:
+    def _headline(self) -> str:
+        low, high = self.interval
+        value = f"{self.value:.4g} {self.unit}".strip()
+        return f"{self.kind} = {value}, {100 * self.confidence_level:g} % interval {low:.4g} to {high:.4g}"
+
+    def _remarks(self) -> list[str]:
+        if -3 * self.standard_error <= self.value < 0:
+            return ["negative: a divergence too small to tell from zero with these samples"]
+        return []
+
+
+def shown(value: Any) -> str:
+    """Return a diagnostic as people read it."""
     if isinstance(value, list):
-        return ", ".join(map(_shown, value))
+        return ", ".join(map(shown, value))
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_shown(part)}" for name, part in value.items())
+        return ", ".join(f"{name} {shown(part)}" for name, part in value.items())
     if value is None:
         return "–"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

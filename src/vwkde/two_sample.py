@@ -17,6 +17,7 @@ from scipy.stats import rankdata
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.utils import check_random_state
 
+from vwkde import _html, _sketches
 from vwkde._blocks import split
 from vwkde._progress import track
 from vwkde._validation import check_pair
@@ -46,7 +47,20 @@ class TwoSampleResult:
     def __str__(self) -> str:
         """Return a short report."""
         parts = ", ".join(f"{name} {p:.3g}" for name, p in self.p_values.items())
-        return f"two-sample test: p = {self.p_value:.3g} ({self.n_permutations} permutations)\n  on their own: {parts}"
+        return f"{self._headline()}\n  on their own: {parts}"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the p-value, and those of the statistics as a picture."""
+        all_of_them = {"together": self.p_value} | self.p_values
+        marked = _sketches.Mark(0.05, "0.05")
+        details = {name: f"p = {p:.3g}" for name, p in all_of_them.items()}
+        drawn = _sketches.dots(all_of_them, 1 / (self.n_permutations + 1), marked)
+        return _html.card(
+            self._headline(), "p-values of the statistics, together and on their own", drawn, details=details
+        )
+
+    def _headline(self) -> str:
+        return f"two-sample test: p = {self.p_value:.3g} ({self.n_permutations} permutations)"
 
 
 def two_sample_test(

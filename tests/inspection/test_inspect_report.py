@@ -15,13 +15,13 @@ pytest.importorskip("PIL")
 from chromium import Browser, find_chromium
 from PIL import Image
 
+from vwkde._markup import element, joined
 from vwkde.exceptions import FewImagesWarning
 from vwkde.inspection.inspector import SurfaceInspector
 from vwkde.inspection.layouts import Item
 from vwkde.inspection.pictures import Pictures
 from vwkde.inspection.report.charts import Group, curve, histogram
 from vwkde.inspection.report.gallery import MOST_MISSED, MOST_PASSED, MOST_REJECTED, Gallery
-from vwkde.inspection.report.markup import element, joined
 from vwkde.inspection.runs import run_images
 from vwkde.surfaces import make_surfaces
 

@@ -41,7 +41,7 @@ from vwkde.inspection.commands import serve  # noqa: E402
 from vwkde.inspection.guards import OwnHost  # noqa: E402
 from vwkde.inspection.images import IMAGE_SUFFIXES, MOST_PIXELS  # noqa: E402
 from vwkde.inspection.inspector import SurfaceInspector  # noqa: E402
-from vwkde.inspection.run_folder import map_colours  # noqa: E402
+from vwkde.inspection.map_colours import map_colours  # noqa: E402
 
 FINE, BAD = surface(1_001), surface(2_000, defect=True)
 
@@ -113,7 +113,7 @@ def test_an_image_is_judged_as_the_library_judges_it(site, inspector, pixels, ve
     assert len(found["boxes_if_rejected"]) == len(replace(expected, rejected=True).boxes)
     assert bool(found["boxes"]) == (verdict == "NG")
     colours = np.asarray(Image.open(io.BytesIO(base64.b64decode(found["map_png"]))))
-    np.testing.assert_array_equal(colours, map_colours(expected))
+    np.testing.assert_array_equal(colours, map_colours(expected.log_ratio, expected.map_threshold))
     if verdict == "NG":
         assert colours[70:106, 70:106, 3].mean() > 200
     assert colours[:40, :40, 3].max() == 0
@@ -124,7 +124,9 @@ def test_a_large_map_is_reduced(inspector):
     large = replace(found, log_ratio=np.repeat(np.repeat(found.log_ratio, 20, axis=0), 20, axis=1))
     colours = server._map(large)
     assert max(colours.shape) <= 1024
-    np.testing.assert_allclose(colours.mean(axis=(0, 1)), map_colours(found).mean(axis=(0, 1)), rtol=0.05)
+    np.testing.assert_allclose(
+        colours.mean(axis=(0, 1)), map_colours(found.log_ratio, found.map_threshold).mean(axis=(0, 1)), rtol=0.05
+    )
 
 
 BROKEN = {

@@ -11,12 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from vwkde import _html, _sketches
 from vwkde._blocks import run, thread_count
+from vwkde._canvas import RED, TEAL
 from vwkde._progress import track
 from vwkde.inspection.calibration import Calibration, calibrate
 from vwkde.inspection.coordinates import Coordinates, fit_coordinates
 from vwkde.inspection.features import FeatureSet, as_features
+from vwkde.inspection.images import encode_png
 from vwkde.inspection.library import Library, make_library
+from vwkde.inspection.map_colours import map_colours
 from vwkde.inspection.model_file import ModelFileError, read_model, write_model
 from vwkde.inspection.pictures import check_shape
 from vwkde.inspection.regions import Box, find_regions, near_peak
@@ -29,6 +33,8 @@ _FEWEST = 3
 """Good images without which nothing can be said: each is judged by at least two others."""
 _AT_LEAST_SHOWN = 0.9
 """What reaches this share of a rejected image's largest value is shown, even if none reaches the threshold."""
+_LARGEST_MAP = 256
+"""Pixels of the longer side of a map in a notebook, at most."""
 _THUMBNAIL = 96
 """Pixels of the longer side of the small pictures of good images, at most."""
 
@@ -65,6 +71,26 @@ class Inspection:
             return []
         level = min(self.map_threshold, near_peak(self.log_ratio, _AT_LEAST_SHOWN))
         return [region.box for region in find_regions(self.log_ratio, level)]
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the verdict, where the score lies, and the map."""
+        colour = RED if self.rejected else TEAL
+        marks = [_sketches.Mark(self.threshold, "threshold"), _sketches.Mark(self.score, f"{self.score:.3g}", colour)]
+        step = -(-max(self.log_ratio.shape) // _LARGEST_MAP)
+        colours = map_colours(self.log_ratio[::step, ::step], self.map_threshold)
+        boxes = ", ".join(f"rows {b.top} to {b.bottom}, columns {b.left} to {b.right}" for b in self.boxes)
+        return _html.card(
+            f"{self.name}: {self.verdict}, p = {self.p_value:.3g}",
+            _sketches.on_a_line(marks),
+            f"most like {self.nearest}; coloured where the map exceeds what good images reach",
+            _html.picture(encode_png(colours), "map of log ratios"),
+            details={
+                "score": f"{self.score:.4g}",
+                "threshold": f"{self.threshold:.4g}",
+                "boxes": boxes or "none",
+                "milliseconds": f"{self.milliseconds:.0f}",
+            },
+        )
 
 
 class SurfaceInspector:
@@ -221,6 +247,24 @@ class SurfaceInspector:
         grid = self._features.grid
         values = log_ratio.reshape(grid.shape(self.image_shape))
         return grid.spread(values, self.image_shape).astype(np.float32)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: what was learnt, and the scores of good images."""
+        features = self.features if isinstance(self.features, str) else getattr(self.features, "__name__", "given")
+        title = f"SurfaceInspector: {features} features, false-reject rate {self.false_reject_rate:g}"
+        if not hasattr(self, "_library"):
+            return _html.card(title, "not fitted yet")
+        threshold = self.calibration_.threshold
+        height, width = self.image_shape
+        return _html.card(
+            title,
+            f"{len(self.names_):,} good images of {width} × {height} pixels",
+            _sketches.histograms(
+                {"scores of good images, each judged by the others": self.calibration_.scores},
+                [_sketches.Mark(threshold, f"threshold {threshold:.3g}", RED)],
+            ),
+            None if np.isfinite(threshold) else _html.note("too few good images for this rate: nothing is rejected"),
+        )
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "_library"):

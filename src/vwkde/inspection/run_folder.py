@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from vwkde._files import whole_file, write_text
 from vwkde.inspection.images import encode_png
 from vwkde.inspection.inspector import Inspection
+from vwkde.inspection.map_colours import map_colours
 from vwkde.inspection.pictures import Failure
 
 SCORES, RESULTS, OVERLAYS, REPORT = "scores.csv", "results.json", "overlays", "report.html"
@@ -35,9 +36,6 @@ _LABEL = "label"
 """A column more, where it is known which images are good."""
 _DIGITS = {"score": 6, "p_value": 6, "threshold": 6, "milliseconds": 1}
 """Digits after the point that are written."""
-WARM = np.array([[255, 237, 111], [240, 59, 32], [128, 0, 38]], dtype=np.float64)
-"""Colours from the threshold of the map up to twice it and beyond."""
-_TINY = float(np.finfo(np.float32).tiny)
 _STRONGEST = 0.65
 """Opacity of the map's colours."""
 _LONGEST_NAME = 200
@@ -173,21 +171,10 @@ def scores_table(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def draw_overlay(image: NDArray[np.float32], inspection: Inspection) -> NDArray[np.uint8]:
     """Return the image in gray, coloured where the map exceeds its threshold."""
-    colours = map_colours(inspection)
+    colours = map_colours(inspection.log_ratio, inspection.map_threshold)
     opacity = _STRONGEST * (colours[..., 3:] / 255)
     mixed = (1 - opacity) * (255 * image[..., None]) + opacity * colours[..., :3]
     return np.rint(np.clip(mixed, 0, 255)).astype(np.uint8)
-
-
-def map_colours(inspection: Inspection) -> NDArray[np.uint8]:
-    """Return the map in colour, shape (height, width, 4): opaque where it exceeds its threshold, clear elsewhere.
-
-    The scale is the same for all images: nothing lights up in a good one because its own largest value is brightest.
-    """
-    excess = inspection.log_ratio / max(inspection.map_threshold, _TINY) - 1
-    level = np.clip(excess, 0, 1)
-    colours = [np.interp(level, [0, 0.5, 1], WARM[:, channel]) for channel in range(3)]
-    return np.rint(np.stack([*colours, 255 * (excess > 0)], axis=-1)).astype(np.uint8)
 
 
 def _row(each: Inspection) -> dict[str, Any]:

@@ -26,8 +26,9 @@ import vwkde
 from vwkde.inspection.guards import BodyLimit, OwnHost, SafeHeaders
 from vwkde.inspection.images import IMAGE_SUFFIXES, MOST_PIXELS, decode_image, encode_png
 from vwkde.inspection.inspector import Inspection, SurfaceInspector
+from vwkde.inspection.map_colours import map_colours
 from vwkde.inspection.replies import Judgement, Model, Problem, Rows
-from vwkde.inspection.run_folder import map_colours, plain, scores_table
+from vwkde.inspection.run_folder import plain, scores_table
 from vwkde.inspection.station import ChangedFileError, NamedImage, NotSavedError, Station
 
 MOST_BYTES = 32 * 2**20
@@ -234,7 +235,7 @@ def _judge(inspector: SurfaceInspector, name: str, pixels: Any) -> Judgement:
 
 def _map(found: Inspection) -> Any:
     step = -(-max(found.log_ratio.shape) // _MAP_SIDE)
-    return map_colours(replace(found, log_ratio=found.log_ratio[::step, ::step]))
+    return map_colours(found.log_ratio[::step, ::step], found.map_threshold)
 
 
 def _picture(image: UploadFile) -> bytes:

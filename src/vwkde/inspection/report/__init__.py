@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from vwkde._canvas import number
+from vwkde._markup import Markup, element, joined
 from vwkde.inspection.evaluation import DEFECTIVE, GOOD, Evaluation
 from vwkde.inspection.report.cards import pictured_section, table_section
 from vwkde.inspection.report.charts import Group, histogram
 from vwkde.inspection.report.content import Report, colour_scale, counted, percent, table
-from vwkde.inspection.report.markup import Markup, element, joined
 from vwkde.inspection.report.measures import measures_section, overview_section
 from vwkde.inspection.report.page import write_page
 from vwkde.inspection.run_folder import COMPLETE

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from vwkde._canvas import number
+from vwkde._markup import Markup, element, joined
 from vwkde.inspection.evaluation import DEFECTIVE, GOOD
 from vwkde.inspection.report.content import Report, colour_scale, counted, table
 from vwkde.inspection.report.gallery import MOST_MISSED, MOST_PASSED, MOST_REJECTED, data_address
-from vwkde.inspection.report.markup import Markup, element, joined
 from vwkde.inspection.run_folder import Row, plain
 
 

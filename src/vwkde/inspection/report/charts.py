@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._canvas import number
-from vwkde.inspection.report.markup import Markup, element, joined
+from vwkde._markup import Markup, element, joined
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 from vwkde._files import write_text
-from vwkde.inspection.report.markup import Markup, element
+from vwkde._markup import Markup, element
 from vwkde.inspection.run_folder import REPORT, writing
 
 

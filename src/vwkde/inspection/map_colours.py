@@ -1,0 +1,19 @@
+"""The colours of a map of log ratios, on one scale for all images."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+WARM = np.array([[255, 237, 111], [240, 59, 32], [128, 0, 38]], dtype=np.float64)
+"""Colours from the threshold of the map up to twice it and beyond."""
+_TINY = float(np.finfo(np.float32).tiny)
+
+
+def map_colours(log_ratio: NDArray[np.float32], threshold: float) -> NDArray[np.uint8]:
+    """Return a map in colour, shape (height, width, 4): opaque where it exceeds its threshold, clear elsewhere.
+
+    The scale is the same for all images: nothing lights up in a good one because its own largest value is brightest.
+    """
+    excess = log_ratio / max(threshold, _TINY) - 1
+    level = np.clip(excess, 0, 1)
+    colours = [np.interp(level, [0, 0.5, 1], WARM[:, channel]) for channel in range(3)]
+    return np.rint(np.stack([*colours, 255 * (excess > 0)], axis=-1)).astype(np.uint8)
