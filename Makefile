@@ -3,13 +3,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench docs dist clean
 
 help:
 	@echo "make demo   the paper's 1-D and 20-D examples: a table and demo/demo.png"
 	@echo "make test   lint, types and all tests"
 	@echo "make lint   lint and types only"
 	@echo "make bench  accuracy, speed and memory against the peers"
+	@echo "make docs   the documentation, in docs/_build/html"
+	@echo "make dist   wheel and source archive in dist, tried out in a fresh environment"
 	@echo "make clean  remove .venv and what was built"
 
 demo: .venv/plot.stamp
@@ -34,8 +36,17 @@ bench: .venv/bench.stamp
 	$(BIN)/python benchmarks/model_free.py
 	$(BIN)/python benchmarks/inspection.py
 
+docs: .venv/docs.stamp
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+dist: .venv/dist.stamp
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tools/check_dist.py dist
+
 clean:
-	rm -rf .venv demo dist
+	rm -rf .venv demo dist docs/_build docs/examples docs/reference/generated docs/reference/command-line.md
 
 # One stamp per extra of pyproject.toml.
 .venv/%.stamp: pyproject.toml tests/constraints.txt | .venv

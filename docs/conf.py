@@ -1,0 +1,88 @@
+"""How Sphinx builds the pages; `make docs` runs it."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from command_page import write_page
+
+import vwkde
+
+project = "vwkde"
+author = "The vwkde developers"
+copyright = author
+version = release = vwkde.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "examples/*.ipynb", "examples/*.py.md5"]
+nitpicky = True
+default_role = "literal"
+templates_path = ["_templates"]
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"vwkde {release}"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "vwkde"},
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": True,
+    "navigation_with_keys": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "header_links_before_dropdown": 7,
+}
+
+myst_heading_anchors = 3
+myst_links_external_new_tab = False
+
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "examples",
+    "filename_pattern": r".*\.py",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+    "capture_repr": ("_repr_html_", "__repr__"),
+    "image_srcset": ["2x"],
+    "min_reported_time": 1,
+}
+
+BESIDE = {
+    r"CONTRIBUTING\.md": "contributing.md",
+    r"CHANGELOG\.md": "changelog.md",
+    r"README\.md": "index.md",
+    r"examples/(\w+)\.py": r"examples/\1.rst",
+    r"examples": "examples/index.rst",
+}
+"""What lies beside this folder, and the page that it has here."""
+
+
+def setup(app: Any) -> None:
+    """Write the page of the command line, and let links to what lies beside this folder lead to pages."""
+    write_page(Path(app.srcdir) / "reference" / "command-line.md")
+    app.connect("source-read", _turn_links)
+
+
+def _turn_links(_: Any, page: str, source: list[str]) -> None:
+    outside = "../" * (page.count("/") + 1)
+    for target, inside in BESIDE.items():
+        source[0] = re.sub(rf"\]\({re.escape(outside)}{target}\)", rf"](/{inside})", source[0])
