@@ -43,7 +43,7 @@ dist: .venv/dist.stamp
 	rm -rf dist
 	$(BIN)/python -m build
 	$(BIN)/python -m twine check --strict dist/*
-	$(BIN)/python tools/check_dist.py dist
+	$(BIN)/python tools/check_dist.py dist $(if $(TAG),--tag $(TAG))
 
 clean:
 	rm -rf .venv demo dist docs/_build docs/examples docs/reference/generated docs/reference/command-line.md

@@ -34,6 +34,7 @@ html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_sidebars = {"getting-started": []}
 html_theme_options = {
     "logo": {"text": "vwkde"},
     "secondary_sidebar_items": ["page-toc"],

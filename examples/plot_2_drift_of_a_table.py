@@ -38,7 +38,7 @@ vwkde.two_sample_test(changed, reference)
 
 ratios = {name: vwkde.DensityRatio().fit(week, reference) for name, week in (("quiet", quiet), ("changed", changed))}
 divergences = {f"{name} week": ratio.divergence("jensen-shannon") for name, ratio in ratios.items()}
-vwkde.DivergenceDisplay.from_estimates(divergences)
+display = vwkde.DivergenceDisplay.from_estimates(divergences)
 
 # %%
 # **In which columns?** Leave one column out at a time and test again. Without ``mean smoothness`` nothing is left of

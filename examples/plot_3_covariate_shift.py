@@ -41,7 +41,7 @@ ratio
 # %%
 # The picture tells whether the weights can be trusted: how many rows carry them.
 
-vwkde.OverlapDisplay.from_estimator(ratio)
+display = vwkde.OverlapDisplay.from_estimator(ratio)
 
 # %%
 # In a scikit-learn pipeline the weights are passed to the last step as ``sample_weight``.

@@ -1,0 +1,204 @@
+"""What README and the documentation show is run here: Python, shell commands, links, and figures from results."""
+
+import ast
+import contextlib
+import io
+import json
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import typer
+import yaml
+from typer.testing import CliRunner
+
+import vwkde
+from vwkde.cli import app
+from vwkde.surfaces import make_surfaces
+
+ROOT = Path(__file__).parent.parent
+BUILT = ("docs/_build/", "docs/examples/", "docs/reference/generated/", "docs/reference/command-line.md")
+"""What `make docs` writes."""
+NAMES = [str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md")))]
+PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES if not name.startswith(BUILT)}
+PRINTED = {"README.md": "kl = ", "docs/index.md": "kl = ", "docs/inspection.md": "NG "}
+"""How the output of some pages begins."""
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def blocks(page):
+    """Return the fenced blocks of a page, as pairs of language and text."""
+    return re.findall(r"^```(\w+)\n(.*?)^```", PAGES[page], flags=re.DOTALL | re.MULTILINE)
+
+
+def pages_with(*languages):
+    return [page for page in PAGES if any(language in languages for language, _ in blocks(page))]
+
+
+def run_python(code, names):
+    """Run a block, and return what it prints and the estimates that it leaves for a notebook to show."""
+    printed, shown = io.StringIO(), []
+    with contextlib.redirect_stdout(printed):
+        for statement in ast.parse(code).body:
+            if isinstance(statement, ast.Expr):
+                shown.append(eval(compile(ast.Expression(statement.value), "page", "eval"), names))
+            else:
+                exec(compile(ast.Module([statement], []), "page", "exec"), names)
+    return printed.getvalue(), [each for each in shown if isinstance(each, vwkde.Estimate)]
+
+
+@pytest.mark.parametrize("page", pages_with("python"))
+def test_python_runs_in_order(page, tmp_path, monkeypatch):
+    """Output that a page shows is compared too: words must agree, and numbers within five percent."""
+    monkeypatch.chdir(tmp_path)
+    names, printed, everything = {}, "", ""
+    for language, text in blocks(page):
+        if language == "python":
+            try:
+                printed, estimates = run_python(text, names)
+            except ImportError as error:
+                if "pip install 'vwkde[" not in str(error):
+                    raise
+                pytest.skip(str(error))
+            assert all(0 < estimate.value < 4 for estimate in estimates)
+            everything += printed
+        elif language == "text" and printed:
+            assert NUMBER.sub("#", text) == NUMBER.sub("#", printed)
+            numbers = [[float(each) for each in NUMBER.findall(output)] for output in (text, printed)]
+            np.testing.assert_allclose(*numbers, rtol=0.05, atol=0.01)
+            printed = ""
+    plt.close("all")
+    assert everything.startswith(PRINTED.get(page, ""))
+
+
+def shell_lines(page):
+    """Return the commands of a page, without their comments."""
+    lines = [line for language, text in blocks(page) if language == "console" for line in text.splitlines()]
+    return [words for words in (shlex.split(line, comments=True) for line in lines) if words]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Stand in for the files that commands of the pages name."""
+    from vwkde.inspection.images import encode_png
+
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    for name in ("today", "reference", "new"):
+        np.savetxt(f"{name}.csv", random.normal(size=(60, 2)), delimiter=",", header="a,b", comments="")
+    pixels = np.rint(255 * make_surfaces("brushed", n_good=28, n_bad=1, size=128).images).astype(np.uint8)
+    for folder, chosen in (("good", pixels[:22]), ("more-good", pixels[22:26]), ("new", pixels[26:])):
+        Path(folder).mkdir()
+        for place, image in enumerate(chosen):
+            Path(folder, f"{place}.png").write_bytes(encode_png(image))
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", pages_with("console"))
+def test_shell_commands_run(page, files):
+    for words in shell_lines(page):
+        check_command(words)
+        if words[0] == "vwkde":
+            expected = 1 if words[1:3] == ["inspect", "check"] else 0  # one of the new images has a defect
+            arguments = words[1:] if "demo" not in words else [*words[1:], "--help"]  # it has tests of its own
+            result = CliRunner().invoke(app, arguments)
+            assert result.exit_code == expected, f"{words}: {result.output}"
+            written = [words[place + 1] for place, word in enumerate(words) if word == "-o"]
+            assert all((files / name).exists() for name in written)
+
+
+def check_command(words):
+    """Refuse commands that do not exist, and options that they do not have."""
+    program, first = words[:2]
+    if program == "make":
+        targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+        assert first in targets
+    elif program == "python":
+        assert (ROOT / first).is_file(), words
+    elif program == "pip":
+        extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+        asked = re.fullmatch(r"(?:vwkde|\.)\[(.*)\]", words[-1])
+        assert asked, words
+        assert set(asked[1].split(",")) <= set(extras)
+    else:
+        assert program == "vwkde", f"{words}: tell check_command how to check this program"
+        check_arguments(words)
+
+
+def check_arguments(words):
+    command, rest = typer.main.get_command(app), words[1:]
+    while hasattr(command, "commands") and not rest[0].startswith("-"):
+        assert rest[0] in command.commands, words
+        command, rest = command.commands[rest[0]], rest[1:]
+        if not rest:
+            return
+    known = {name for parameter in command.params for name in parameter.opts} | {"--help"}
+    assert {word for word in rest if word.startswith("-")} <= known, words
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_in_the_text_exist(page):
+    text = re.sub(r"^```.*?^```", "", PAGES[page], flags=re.DOTALL | re.MULTILINE)
+    inline = [code.split() for code in re.findall(r"`([^`\n]+)`", text)]
+    for words in inline:
+        if len(words) > 1 and words[0] in ("vwkde", "make", "python") and words[1].islower():
+            check_command(words)
+
+
+def links(page):
+    inside = re.findall(r"\]\(([^)\s]+)\)", PAGES[page])
+    return [link for link in inside if "://" not in link]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if links(page)])
+def test_links_lead_somewhere(page):
+    built = "reference/command-line.md"
+    broken = [link for link in links(page) if not ((ROOT / page).parent / link.split("#")[0]).exists()]
+    assert [link for link in broken if not built.endswith(link)] == []
+
+
+def test_all_public_names_have_a_place_in_the_reference():
+    page = (ROOT / "docs" / "reference" / "python.rst").read_text()
+    assert {line.strip() for line in page.splitlines()} >= set(vwkde.__all__)
+
+
+def test_the_comparison_agrees_with_the_results():
+    """Every cell of its first table is the root mean squared error at 1,000 rows."""
+    results = {}
+    for figure in ("fig4", "fig5"):
+        record = json.loads((ROOT / "docs" / "results" / figure / "results.json").read_text())
+        results |= record["results"]
+    pairs = ["iso-2", "iso-10", "iso-20", "nh-10", "nh-20", "modes-2", "modes-20"]
+    rows = re.findall(r"^\| (.*) \| (.*) \|$", PAGES["docs/comparison.md"].split("## More")[0], flags=re.MULTILINE)
+    rows = [re.split(r" \| ", " | ".join(row)) for row in rows[1:]]
+    names = {"the default": "default", "`nn`, `k=10`": "nn-10"}
+    assert {names.get(row[0], row[0].strip("`")) for row in rows} == set(results["iso-2"]["methods"])
+    for method, *cells in rows:
+        for pair, cell in zip(pairs, cells, strict=True):
+            place = results[pair]["x"].index(1_000)
+            estimates = np.array(results[pair]["methods"][names.get(method, method.strip("`"))]["kl"][place])
+            error = np.sqrt(np.mean((estimates - results[pair]["truth"][place]) ** 2))
+            assert float(cell) == pytest.approx(error, abs=0.0051), (method, pair)
+
+
+def test_the_first_commands_of_the_readme_are_its_two():
+    assert shell_lines("README.md")[:2] == [["make", "demo"], ["make", "test"]]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.stem)
+def test_workflows_run_targets_that_exist(path):
+    workflow = yaml.safe_load(path.read_text())
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    for line in "\n".join(step.get("run", "") for step in steps).splitlines():
+        check_command(line.split())
+    assert "secrets." not in path.read_text()
+
+
+def test_citation_names_the_paper():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["preferred-citation"]["title"] == "Variational Weighting for Kernel Density Ratios"
+    assert len(citation["preferred-citation"]["authors"]) == 5
