@@ -48,4 +48,6 @@ estimates["a line"]
 
 X = rng.normal(size=(n, 3))
 y = X.sum(axis=1) + rng.normal(size=n)
-print(f"truth {0.5 * np.log(4):.3f}, three columns {vwkde.mutual_information(X, y).value:.3f}")
+several = vwkde.mutual_information(X, y)
+print(f"truth {0.5 * np.log(4):.3f}, estimate {several.value:.3f}")
+several

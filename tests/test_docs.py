@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 import tomllib
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -164,6 +165,18 @@ def test_links_lead_somewhere(page):
 def test_all_public_names_have_a_place_in_the_reference():
     page = (ROOT / "docs" / "reference" / "python.rst").read_text()
     assert {line.strip() for line in page.splitlines()} >= set(vwkde.__all__)
+
+
+def test_the_page_of_the_command_line_has_every_command(tmp_path):
+    place = spec_from_file_location("command_page", ROOT / "docs" / "command_page.py")
+    module = module_from_spec(place)
+    place.loader.exec_module(module)
+    module.write_page(tmp_path / "page.md")
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    titles = re.findall(r"^## (.*)$", page, flags=re.MULTILINE)
+    assert {"vwkde kl", "vwkde ratio", "vwkde demo", "vwkde reproduce", "vwkde inspect check"} <= set(titles)
+    assert "vwkde ratio P Q --at Z" in page
+    assert "| `--seed` | Seeds every random choice. | `0` |" in page
 
 
 def test_the_comparison_agrees_with_the_results():

@@ -3,6 +3,7 @@
 Every style is written at its element, because notebooks may take style sheets out. Text has the page's own colour.
 """
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -56,10 +57,8 @@ def note(text: str) -> Markup:
 
 def picture(png: bytes, words: str) -> Markup:
     """Return a picture file as part of the page."""
-    from base64 import b64encode
-
     data = f"data:image/png;base64,{b64encode(png).decode()}"
-    style = "max-width:100%;border:1px solid rgba(128,128,128,.4);display:block"
+    style = "max-width:100%;border:1px solid rgba(128,128,128,.4);display:block;margin:0"
     return element("img", src=data, alt=words, style=style)
 
 
