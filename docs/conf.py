@@ -64,7 +64,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "capture_repr": ("_repr_html_", "__repr__"),
     "image_srcset": ["2x"],
-    "min_reported_time": 1,
+    "write_computation_times": False,
 }
 
 BESIDE = {

@@ -14,9 +14,23 @@ from vwkde import _html, _sketches
 class Estimate:
     """An estimated number, its errors, and how it came about. `float(estimate)` is its value.
 
-    `standard_error` is the scatter over samples. `systematic_error` is how far the bias that is left may move the
-    value, as far as it can be told: by what the candidates that share the answer disagree about, or by the bias that a
-    weight leaves. The interval holds both.
+    Parameters
+    ----------
+    value : float
+        The estimate.
+    standard_error : float
+        The scatter over samples.
+    kind : str
+        What was estimated, for example "kl".
+    unit : str
+        "nats", or nothing.
+    systematic_error : float
+        How far the bias that is left may move the value, as far as it can be told: by what the candidates that share
+        the answer disagree about, or by the bias that a weight leaves. The interval holds both errors.
+    confidence_level : float
+        The probability with which the interval holds the truth.
+    diagnostics : dict
+        What was chosen from the data, and how well the samples overlap.
     """
 
     value: float

@@ -38,7 +38,17 @@ _THINNEST = 1e-10
 
 @dataclass(frozen=True)
 class TwoSampleResult:
-    """The outcome of a two-sample test: its p-value, and that of each statistic on its own."""
+    """The outcome of a two-sample test.
+
+    Parameters
+    ----------
+    p_value : float
+        That of all statistics together: the one to decide by.
+    p_values : dict
+        That of each statistic on its own.
+    n_permutations : int
+        How many permutations of the labels the statistics were compared with.
+    """
 
     p_value: float
     p_values: dict[str, float]
