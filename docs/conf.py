@@ -16,6 +16,7 @@ author = "The vwkde developers"
 copyright = author
 version = release = vwkde.__version__
 
+# Formulas are plain Unicode: they need no MathJax, and read as well where the files themselves are browsed.
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -23,7 +24,7 @@ extensions = [
     "myst_parser",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "examples/*.ipynb", "examples/*.py.md5"]
+exclude_patterns = ["_build"]
 nitpicky = True
 default_role = "literal"
 templates_path = ["_templates"]
@@ -70,7 +71,6 @@ sphinx_gallery_conf = {
 BESIDE = {
     r"CONTRIBUTING\.md": "contributing.md",
     r"CHANGELOG\.md": "changelog.md",
-    r"README\.md": "index.md",
     r"examples/(\w+)\.py": r"examples/\1.rst",
     r"examples": "examples/index.rst",
 }

@@ -2,11 +2,13 @@
 
 import ast
 import contextlib
+import doctest
 import io
 import json
 import re
 import shlex
 import tomllib
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -165,6 +167,12 @@ def test_links_lead_somewhere(page):
 def test_all_public_names_have_a_place_in_the_reference():
     page = (ROOT / "docs" / "reference" / "python.rst").read_text()
     assert {line.strip() for line in page.splitlines()} >= set(vwkde.__all__)
+
+
+@pytest.mark.parametrize("module", sorted({getattr(vwkde, name).__module__ for name in vwkde.__all__}))
+def test_examples_of_the_reference_run(module):
+    assert doctest.testmod(import_module(module)).failed == 0
+    plt.close("all")
 
 
 def test_the_page_of_the_command_line_has_every_command(tmp_path):
