@@ -19,6 +19,7 @@ from scipy.spatial.distance import cdist
 
 from vwkde.inspection.inspector import SurfaceInspector
 from vwkde.inspection.library import make_library
+from vwkde.resources import ONE_THREAD
 
 _SLOW = 0.97
 """Seconds that one KL of 900 against 900 patches in 4-D takes elsewhere."""
@@ -45,10 +46,10 @@ def compare() -> None:
     random = np.random.default_rng(0)
     one, other = (random.normal(size=(900, 4)).astype(np.float32) for _ in range(2))
     library = make_library(other[None], candidates=1, seed=0)
-    library.compare(one, 1)
+    library.compare(one, ONE_THREAD)
     x, y = (random.normal(size=(20_000, 4)) for _ in range(2))
     rate = len(x) * len(y) / best(lambda: np.exp(-0.5 * cdist(x, y, "sqeuclidean")).sum(axis=1), 2)
-    seconds = best(lambda: library.compare(one, 1), 20)
+    seconds = best(lambda: library.compare(one, ONE_THREAD), 20)
     slow = _SLOW * _SLOW_RATE / rate
     print(f"cdist and exp on one core: {rate / 1e9:.3f}e9 pairs a second here, {_SLOW_RATE / 1e9:.3f}e9 there")
     print(

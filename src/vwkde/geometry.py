@@ -47,8 +47,8 @@ def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, F
         fine = _whiten_once((whitening(numerator), whitening(denominator)), weights, None)
         centre = whitening.centre + fine.centre @ np.linalg.pinv(whitening.matrix)
         whitening = Whitening(unit, centre, whitening.matrix @ fine.matrix)
-    difference = whitening(numerator).mean(axis=0) - whitening(denominator).mean(axis=0)
-    _refuse_if_too_far(float(np.linalg.norm(difference)))
+    means = np.stack([sample.mean(axis=0, dtype=np.float64) for sample in (numerator, denominator)])
+    _refuse_if_too_far(float(np.linalg.norm(np.diff(whitening(means), axis=0))))
     return whitening
 
 
@@ -59,9 +59,11 @@ def canonical_order(x: Floats) -> NDArray[np.intp]:
     """
     distance = np.round(np.einsum("ij,ij->i", x, x), 10)
     order = np.argsort(distance, kind="stable")
-    if (np.diff(distance[order]) > 0).all():
-        return order
-    return np.lexsort((*np.round(x, 10).T, distance))
+    equal = np.diff(distance[order]) == 0
+    places = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
+    tied = order[places]
+    order[places] = tied[np.lexsort((*np.round(x[tied], 10).T, distance[tied]))]
+    return order
 
 
 def _whiten_once(samples: tuple[Floats, ...], weights: tuple[Floats, Floats], names: Names) -> Whitening:

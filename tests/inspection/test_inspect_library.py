@@ -9,6 +9,7 @@ from vwkde import DensityRatio
 from vwkde.derivatives.gaussian import fit_gaussian
 from vwkde.inspection import library as module
 from vwkde.inspection.library import Library, make_library
+from vwkde.resources import Resources
 
 RNG = np.random.default_rng(0)
 
@@ -103,7 +104,7 @@ def test_another_surface_scores_higher_and_one_odd_patch_counts(library):
 
 def test_threads_do_not_matter(library):
     query = surface(shift=0.3)
-    one, two = library.compare(query, 1), library.compare(query, 2)
+    one, two = library.compare(query, Resources(n_threads=1)), library.compare(query, Resources(n_threads=2))
     assert one.score == two.score
     np.testing.assert_array_equal(one.log_ratio, two.log_ratio)
 

@@ -63,7 +63,7 @@ class Problem:
         return 1000.0 if self.x.element_size() == 8 else 80.0
 
     def log_sums(self, base_two: "Tensor") -> NDArray[np.float64]:
-        """Return natural logarithms, (bandwidths, queries, columns), of sums of shape (bandwidths, columns, queries)."""
+        """Return natural logarithms, (bandwidths, queries, columns), of those base two, the last two axes swapped."""
         return base_two.cpu().numpy().transpose(0, 2, 1) * LN2 + self.heaviest
 
 

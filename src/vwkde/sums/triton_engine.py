@@ -5,9 +5,10 @@ looked at: where a query lies so far out that cancellation may show in the logar
 differences of coordinates. Everything else is by differences from the start.
 """
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +96,8 @@ def mean_log2_sums(x: NDArray[np.float32], y: NDArray[np.float32], own: bool, de
         return (means[:, 0] if own else means).cpu().numpy()
 
 
-def _current(device: str) -> "torch.device | torch.cuda.device":  # type: ignore[name-defined]  # noqa: F821
+def _current(device: str) -> AbstractContextManager[Any]:
+    """Make the device the one that kernels are launched on; the CPU is for Triton's interpreter."""
     import torch
 
     return torch.cuda.device(device) if torch.device(device).type == "cuda" else torch.device(device)
