@@ -57,9 +57,9 @@ def select_bandwidth(
     if rule in ("scott", "silverman"):
         return {"scott": scott, "silverman": silverman}[rule](x) * part ** (-1 / (x.shape[1] + 4))
     weight = np.ones(len(x)) if weight is None else weight
-    x, weight = x[weight > 0], weight[weight > 0]
-    count = max(1, min(round(1 / part), len(x) // 8))
-    deal = np.array_split(np.random.default_rng(random_state).permutation(len(x)), count)
+    counted = np.flatnonzero(weight > 0)
+    count = max(1, min(round(1 / part), len(counted) // 8))
+    deal = np.array_split(np.random.default_rng(random_state).permutation(counted), count)
     parts = deal if len(deal[0]) < _MANY_ROWS else deal[:1]
     found = [_leave_one_out(x[rows], rule, weight[rows], resources, dtype) for rows in parts]
     return float(np.exp(np.mean(np.log(found))))

@@ -260,13 +260,15 @@ class Fitting:
         length_scale = self.length_scale
         if isinstance(length_scale, str):
             length_scale = median_length_scale(*(sample.thinned(_MEDIAN_ROWS, random).points for sample in samples))
-        pooled = np.concatenate([sample.points for sample in samples])
-        chosen = random.choice(len(pooled), min(len(pooled), self.max_basis), replace=False)
+        rows = len(samples[0]) + len(samples[1])
+        chosen = np.sort(random.choice(rows, min(rows, self.max_basis), replace=False))
+        first = chosen < len(samples[0])
+        basis = np.concatenate([samples[0].points[chosen[first]], samples[1].points[chosen[~first] - len(samples[0])]])
         return fit_expansion(
             x,
             terms,
             importance,
-            pooled[np.sort(chosen)],
+            basis,
             float(length_scale),
             self.ridge,
             self.resources,

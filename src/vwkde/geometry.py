@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage
 
+from vwkde import _blocks
 from vwkde._validation import Array, Names
 from vwkde.exceptions import DegenerateDataWarning, DisjointSupportError
 
@@ -22,6 +23,8 @@ Floats = NDArray[np.float64]
 
 _FARTHEST = 1e6
 """Distance between the samples, in standard deviations, beyond which there is nothing to estimate."""
+_ROWS = 2**15
+"""Rows a thread takes at a time, where there are many."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,13 @@ class Whitening:
 
     def __call__(self, x: Array) -> Floats:
         """Return the points in the new coordinates."""
-        return (x / self.unit - self.centre) @ self.matrix
+        result = np.empty((len(x), self.matrix.shape[1]))
+
+        def work(rows: slice) -> None:
+            result[rows] = (x[rows] / self.unit - self.centre) @ self.matrix
+
+        _blocks.run(work, _blocks.split(len(x), _ROWS), None)
+        return result
 
 
 def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, Floats], names: Names) -> Whitening:
@@ -52,6 +61,20 @@ def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, F
     return whitening
 
 
+def mean_and_scatter(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Return the weighted mean of the rows, and Σ w (x − mean)(x − mean)ᵀ."""
+    mean = weight @ x / weight.sum()
+    blocks = _blocks.split(len(x), _ROWS)
+    parts = np.empty((len(blocks), x.shape[1], x.shape[1]))
+
+    def work(place: int) -> None:
+        centred = x[blocks[place]] - mean
+        parts[place] = (centred.T * weight[blocks[place]]) @ centred
+
+    _blocks.run(work, list(range(len(blocks))), None)
+    return mean, parts.sum(axis=0)
+
+
 def canonical_order(x: Floats) -> NDArray[np.intp]:
     """Return an order of whitened rows that no rotation and no shuffling changes: by distance from the centre.
 
@@ -67,8 +90,7 @@ def canonical_order(x: Floats) -> NDArray[np.intp]:
 
 
 def _whiten_once(samples: tuple[Floats, ...], weights: tuple[Floats, Floats], names: Names) -> Whitening:
-    means = [np.average(x, axis=0, weights=w) for x, w in zip(samples, weights, strict=True)]
-    scatters = [((x - mean).T * w) @ (x - mean) for x, mean, w in zip(samples, means, weights, strict=True)]
+    means, scatters = zip(*(mean_and_scatter(x, w) for x, w in zip(samples, weights, strict=True)), strict=True)
     rows = len(samples[0]) + len(samples[1])
     covariance = (scatters[0] + scatters[1]) / (rows - 2)
     scale = np.sqrt(np.diag(covariance))
@@ -92,7 +114,11 @@ def _powers_of_two(size: Floats) -> Floats:
 
 
 def _shrunk(
-    correlation: Floats, samples: tuple[Floats, ...], means: list[Floats], scale: Floats, constant: NDArray[np.bool_]
+    correlation: Floats,
+    samples: tuple[Floats, ...],
+    means: tuple[Floats, ...],
+    scale: Floats,
+    constant: NDArray[np.bool_],
 ) -> Floats:
     """Shrink towards the identity where rows are too few to know the correlations (Ledoit and Wolf)."""
     varying = int(np.count_nonzero(~constant))

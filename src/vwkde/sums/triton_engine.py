@@ -1,8 +1,7 @@
 """The CUDA engine: fused Triton kernels, one launch for all bandwidths and columns of weights.
 
-In single precision and many dimensions exponents come from matrix products on the tensor cores, and each sum is then
-looked at: where a query lies so far out that cancellation may show in the logarithm, its sum is formed again from
-differences of coordinates. Everything else is by differences from the start.
+In single precision and many dimensions exponents come from matrix products on the tensor cores, except for queries that
+lie far out in units of the bandwidth, where cancellation would show. Everything else is by differences of coordinates.
 """
 
 from contextlib import AbstractContextManager
@@ -34,10 +33,13 @@ class Shape:
     stages: int = 3
 
 
-BY_PRODUCTS = Shape(128, 128, 4)
-BY_DIFFERENCES = {4: Shape(512, 16, 4), 8: Shape(128, 16, 4)}
+BY_PRODUCTS = {16: Shape(128, 128, 4), 32: Shape(128, 128, 8, 2)}
+"""By the columns that the tensor cores take at once."""
+BY_PRODUCTS_OF_MANY = Shape(128, 64, 4, 2)
+"""Where the columns are taken 32 at a time."""
+BY_DIFFERENCES = {4: Shape(512, 16, 4), 8: Shape(256, 8, 4)}
 """By the size of a number in bytes."""
-OF_BATCHES = Shape(128, 16, 4)
+OF_BATCHES = Shape(256, 16, 4)
 _MOST_UNROLLED = 16
 """Columns up to which loops over them are unrolled."""
 _PROGRAMS = 2_048
@@ -116,7 +118,7 @@ class _Points:
 
     @cached_property
     def halves(self) -> "Tensor":
-        return _halves(self.problem.y, BY_PRODUCTS.points)
+        return _halves(self.problem.y, _product_shape(self.problem.y.shape[1]).points)
 
     @cached_property
     def squared_norms(self) -> "Tensor":
@@ -129,8 +131,9 @@ class _Points:
         chosen = torch.stack([self.problem.columns[c] for _, c in pairs])
         if product:
             chosen -= self.powers(pairs).double()[:, None] * self.squared_norms
-        shape = BY_PRODUCTS if product else BY_DIFFERENCES[self.problem.y.element_size()]
-        return _padded(chosen.clamp(min=EXCLUDED).to(self.problem.y.dtype), shape.points, EXCLUDED)
+        y = self.problem.y
+        shape = _product_shape(y.shape[1]) if product else BY_DIFFERENCES[y.element_size()]
+        return _padded(chosen.clamp(min=EXCLUDED).to(y.dtype), shape.points, EXCLUDED)
 
     def powers(self, pairs: Pairs) -> "Tensor":
         import torch
@@ -141,15 +144,22 @@ class _Points:
 
 def _log2_sums(part: Problem, points: _Points, pairs: Pairs) -> "Tensor":
     """Return the base-two logarithms of the sums, (pairs, queries)."""
+    import torch
+
     if part.x.shape[1] <= FEW_DIMENSIONS or part.x.element_size() == 8:
         return _launch(part, points, pairs, False)
     out = points.powers(pairs).double()[:, None] * part.squared_norms
-    sums = _launch(part, points, pairs, True) - out
-    strayed = out * LN2 > part.product_limit * (1 + LN2 * sums.abs())
-    for pair in strayed.any(dim=1).nonzero()[:, 0].tolist():
-        rows = strayed[pair].nonzero()[:, 0]
-        sums[pair, rows] = _launch(part.only(rows), points, [pairs[pair]], False)[0]
-    return sums
+    near = out * LN2 <= part.product_limit
+    sums = torch.empty_like(out)
+    for product in (True, False):
+        counts = (near == product).sum(dim=1).tolist()
+        whole = [pair for pair, count in enumerate(counts) if count == len(part.x)]
+        if whole:
+            sums[whole] = _launch(part, points, [pairs[pair] for pair in whole], product)
+        for pair in (pair for pair, count in enumerate(counts) if 0 < count < len(part.x)):
+            rows = (near[pair] == product).nonzero()[:, 0]
+            sums[pair, rows] = _launch(part.only(rows), points, [pairs[pair]], product)[0]
+    return torch.where(near, sums - out, sums)
 
 
 def _launch(part: Problem, points: _Points, pairs: Pairs, product: bool) -> "Tensor":
@@ -160,10 +170,10 @@ def _launch(part: Problem, points: _Points, pairs: Pairs, product: bool) -> "Ten
     columns = part.x.shape[1]
     column = points.columns(pairs, product)
     if product:
-        shape, kernel, y = BY_PRODUCTS, triton_kernels.sums_by_products, points.halves
+        shape, kernel, y = _product_shape(columns), triton_kernels.sums_by_products, points.halves
         x = _halves(2 * part.x, shape.rows)
         width, rows = y.shape[1] // 2, len(x)
-        options = {"WIDTH": width, "CHUNK": min(width, 16 if width == 16 else 32)}
+        options = {"WIDTH": width, "CHUNK": min(width, 32)}
     else:
         shape, kernel, y = BY_DIFFERENCES[part.x.element_size()], triton_kernels.sums_by_differences, points.transposed
         x = _padded(part.x.T, shape.rows).contiguous()
@@ -196,13 +206,21 @@ def _padded(tensor: "Tensor", multiple: int, value: float = 0.0) -> "Tensor":
     return pad(tensor, (0, -tensor.shape[-1] % multiple), value=value)
 
 
+def _width(columns: int) -> int:
+    """Return the columns to which that many are filled up for the tensor cores."""
+    return 16 if columns <= 16 else 32 * -(-columns // 32)
+
+
+def _product_shape(columns: int) -> Shape:
+    return BY_PRODUCTS.get(_width(columns), BY_PRODUCTS_OF_MANY)
+
+
 def _halves(rows: "Tensor", multiple: int) -> "Tensor":
     """Return rows of high parts, of 11 bits, then of low ones; columns and rows are filled up with zeros."""
     import torch
     from torch.nn.functional import pad
 
-    width = 16 if rows.shape[1] <= 16 else 32 * -(-rows.shape[1] // 32)
-    rows = pad(rows, (0, width - rows.shape[1], 0, -len(rows) % multiple))
+    rows = pad(rows, (0, _width(rows.shape[1]) - rows.shape[1], 0, -len(rows) % multiple))
     high = _eleven_bits(rows)
     return torch.cat([high, _eleven_bits(rows - high)], dim=1)
 

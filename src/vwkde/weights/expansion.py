@@ -108,12 +108,11 @@ def fit_expansion(
     `importance` turns the mean over the rows of x into the wanted objective and has mean one.
     """
     expansion = KernelExpansion(basis, np.zeros(len(basis)), length_scale, resources=resources)
-    root = np.sqrt(importance)
-    direction, target = terms.direction * root[:, None], terms.unweighted * root
     if resources.engine in ON_DEVICE:
-        normal, right = on_device.normal_equations(expansion._on_device, x, direction, target)
+        basis_there = expansion._on_device
+        normal, right = on_device.normal_equations(basis_there, x, terms.direction, terms.unweighted, importance)
     else:
-        normal, right = _normal_equations(expansion, x, direction, target)
+        normal, right = _normal_equations(expansion, x, terms, importance)
     # a ridge that rounding would swallow is none
     normal[np.diag_indices(len(basis))] += max(ridge, len(basis) * np.finfo(np.float64).eps * np.trace(normal))
     factor, failed = dpotrf(normal, lower=1, overwrite_a=1)
@@ -125,19 +124,20 @@ def fit_expansion(
 
 
 def _normal_equations(
-    expansion: KernelExpansion, x: Floats, direction: Floats, target: Floats
+    expansion: KernelExpansion, x: Floats, terms: BiasTerms, importance: Floats
 ) -> tuple[Floats, Floats]:
-    """Return FᵀF, of which the lower half is filled, and −Fᵀ·target, both times two over the number of rows."""
+    """Return the normal equations: the matrix, of which the lower half is filled, and the right-hand side."""
     m = len(expansion.basis)
     normal, right = np.zeros((m, m), order="F"), np.zeros(m)
+    root = np.sqrt(importance)
     blocks = _blocks.split(len(x), _blocks.block_rows(8 * m, min(expansion.resources.memory_budget, _BLOCK_BYTES)))
     design = np.empty((blocks[0].stop, m))
     for block in track(blocks, "weight fit", len(blocks)):
         f = design[: block.stop - block.start]
-        _fill_design(expansion, x[block], direction[block], f)
+        _fill_design(expansion, x[block], terms.direction[block] * root[block, None], f)
         normal = dsyrk(2 / len(x), f.T, beta=1, c=normal, lower=1, overwrite_c=1)
         # from the same BLAS library: idle threads of another one would spin and slow the update down
-        right = dgemv(-2 / len(x), f.T, target[block], beta=1, y=right, overwrite_y=1)
+        right = dgemv(-2 / len(x), f.T, root[block] * terms.unweighted[block], beta=1, y=right, overwrite_y=1)
     return normal, right
 
 

@@ -80,16 +80,19 @@ def slopes(basis: Basis, coefficients: Floats, x: Floats, direction: Floats) -> 
     return _collected(basis.design(*parts) @ theta for parts in basis.blocks("weights", x, direction))
 
 
-def normal_equations(basis: Basis, x: Floats, direction: Floats, target: Floats) -> tuple[Floats, Floats]:
-    """Return FᵀF and −Fᵀ·target, both times two over the number of rows."""
+def normal_equations(
+    basis: Basis, x: Floats, direction: Floats, unweighted: Floats, importance: Floats
+) -> tuple[Floats, Floats]:
+    """Return the normal equations of the weight: the matrix and the right-hand side."""
     import torch
 
     m, device = len(basis.points), basis.points.device
     normal, right = torch.zeros((m, m), dtype=torch.float64, device=device), torch.zeros_like(basis.points[:, 0])
-    for rows, along, wanted in basis.blocks("weight fit", x, direction, target):
-        design = basis.design(rows, along)
+    for rows, along, bias, counts in basis.blocks("weight fit", x, direction, unweighted, importance):
+        root = counts.sqrt()
+        design = basis.design(rows, along * root[:, None])
         normal.addmm_(design.T, design, alpha=2 / len(x))
-        right.addmv_(design.T, wanted, alpha=-2 / len(x))
+        right.addmv_(design.T, bias * root, alpha=-2 / len(x))
     return normal.cpu().numpy(), right.cpu().numpy()
 
 
