@@ -23,8 +23,8 @@ Floats = NDArray[np.float64]
 
 _FARTHEST = 1e6
 """Distance between the samples, in standard deviations, beyond which there is nothing to estimate."""
-_ROWS = 2**15
-"""Rows a thread takes at a time, where there are many."""
+_NUMBERS = 2**19
+"""Numbers that a thread takes at a time, where rows are many."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Whitening:
         def work(rows: slice) -> None:
             result[rows] = (x[rows] / self.unit - self.centre) @ self.matrix
 
-        _blocks.run(work, _blocks.split(len(x), _ROWS), None)
+        _blocks.run(work, _blocks.split(len(x), max(1, _NUMBERS // x.shape[1])), None)
         return result
 
 
@@ -64,7 +64,7 @@ def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, F
 def mean_and_scatter(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
     """Return the weighted mean of the rows, and Σ w (x − mean)(x − mean)ᵀ."""
     mean = weight @ x / weight.sum()
-    blocks = _blocks.split(len(x), _ROWS)
+    blocks = _blocks.split(len(x), max(4 * x.shape[1], _NUMBERS // x.shape[1]))
     parts = np.empty((len(blocks), x.shape[1], x.shape[1]))
 
     def work(place: int) -> None:

@@ -145,3 +145,17 @@ def test_the_bias_of_far_patches_hardly_counts():
     expected = 1 / (1 + (0.125 * np.array([-3.0, 0.0, 97.0])) ** 2) ** 2
     np.testing.assert_allclose(found, expected / expected.mean(), rtol=0.02)
     assert found[2] < 1e-3
+
+
+@pytest.mark.parametrize("worst", [None, 5])
+def test_a_device_finds_what_the_cpu_finds(library, worst):
+    pytest.importorskip("torch")
+    library, there = replace(library, worst=worst), Resources("torch")
+    sums = library.mutual_sums()
+    np.testing.assert_allclose(library.mutual_sums(resources=there), sums, rtol=1e-5)
+    query = surface(shift=0.3)
+    one, other = library.compare(query), library.compare(query, there)
+    assert one.nearest == other.nearest
+    np.testing.assert_allclose(other.log_ratio, one.log_ratio, atol=1e-5)
+    scores = [[each.score for each in library.left_out(sums, resources)] for resources in (Resources(), there)]
+    np.testing.assert_allclose(scores[1], scores[0], atol=1e-5)

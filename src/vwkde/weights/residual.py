@@ -18,8 +18,8 @@ from vwkde.weights import Weight
 
 Floats = NDArray[np.float64]
 
-_ROWS = 2**15
-"""Rows a thread takes at a time, where there are many."""
+_NUMBERS = 2**19
+"""Numbers that a thread takes at a time, where rows are many."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def bias_terms(numerator: Derivatives, denominator: Derivatives, x: Floats, n_th
         terms.unweighted[rows] = 0.5 * laplacians
         terms.direction[rows] = numerator.score(x[rows]) - denominator.score(x[rows])
 
-    _blocks.run(work, _blocks.split(len(x), _ROWS), None, n_threads)
+    _blocks.run(work, _blocks.split(len(x), max(1, _NUMBERS // x.shape[1])), None, n_threads)
     return terms
 
 
