@@ -40,7 +40,7 @@ def log_kernel_sums(
     log_weight
         One log weight per point (m,), or several columns (m, k), which share the pass too.
     leave_one_out
-        The queries are the points, and each sum leaves its own point out.
+        The queries are the points, or the first of them, and each sum leaves its own point out.
     resources
         Engine, device, memory and threads; see `vwkde.engines`.
 
@@ -83,5 +83,5 @@ def _check(
         raise ValueError(f"The bandwidth must be positive and finite. Got {bandwidths} instead.")
     if weights.ndim not in (1, 2) or len(weights) != len(points) or not (weights < np.inf).all():
         raise ValueError(f"log_weight must hold one number below infinity for each of the {len(points)} points.")
-    if leave_one_out and len(queries) != len(points):
-        raise ValueError("leave_one_out needs the points themselves as queries.")
+    if leave_one_out and len(queries) > len(points):
+        raise ValueError("leave_one_out needs the points themselves, or the first of them, as queries.")

@@ -29,6 +29,8 @@ EXCLUDED = -2e38
 """The exponent of what has no share in a sum."""
 _LARGEST_BLOCK = {"cpu": 2**20, "cuda": 2**26}
 """Numbers in a block at most: on a CPU what its caches hold, on a GPU what fills it."""
+_SMALLEST_BLOCK = 2**12
+"""Numbers in a block at least: smaller ones save no memory worth the time."""
 _BLOCKS_AT_ONCE = 4
 """Blocks that an exponential and its sum need at the same time."""
 
@@ -79,19 +81,17 @@ def place(
     import torch
 
     widest = float(bandwidths.max())
-    centre = points.mean(axis=0, dtype=np.float64)
-    kind = torch.float32 if points.dtype == np.float32 else torch.float64
-    shift = torch.as_tensor(centre, device=device)
+    y = torch.as_tensor(points, device=device)
+    x = y if queries is points else torch.as_tensor(queries, device=device)
+    centre = y.double().mean(dim=0)
 
-    def scaled(sample: Floats) -> "Tensor":
-        return ((torch.as_tensor(sample, device=device) - shift) / (widest * (2 * LN2) ** 0.5)).to(kind)
+    def scaled(sample: "Tensor") -> "Tensor":
+        return ((sample - centre) / (widest * (2 * LN2) ** 0.5)).to(sample.dtype)
 
     heaviest = np.maximum(log_weight.max(axis=0), np.finfo(np.float64).min)
     columns = torch.as_tensor(np.maximum((log_weight - heaviest).T / LN2, EXCLUDED), device=device)
     own = torch.as_tensor(excluded, dtype=torch.int32, device=device) if len(excluded) else None
-    y = scaled(points)
-    x = y if queries is points else scaled(queries)
-    return Problem(x, y, (widest / bandwidths) ** 2, columns, heaviest, own)
+    return Problem(scaled(x), scaled(y), (widest / bandwidths) ** 2, columns, heaviest, own)
 
 
 def log_sums(
@@ -183,7 +183,7 @@ def _kind(device: str) -> str:
 def _block_shape(rows: int, problem: Problem, memory_budget: int) -> tuple[int, int]:
     """Return how many queries and how many points make a block."""
     size = problem.y.element_size() * _BLOCKS_AT_ONCE
-    area = min(memory_budget // size, _LARGEST_BLOCK[_kind(str(problem.y.device))])
+    area = max(_SMALLEST_BLOCK, min(memory_budget // size, _LARGEST_BLOCK[_kind(str(problem.y.device))]))
     high = max(1, min(rows, int(area**0.5)))
     return high, max(1, min(len(problem.y), area // high))
 
