@@ -46,6 +46,8 @@ _PROGRAMS = 2_048
 """Programs that fill a GPU: where queries are few, the points are dealt to so many."""
 _LONGEST_PART = 2**17
 """Points that one program sums at most: parts are joined in double precision."""
+_FEWEST_ROWS = 2**16
+"""Queries of a launch at least, where there are so many: fewer save no memory worth the time."""
 _BYTES_PER_SUM = 40
 """Memory for the largest exponent and the total of a part, and for joining them."""
 
@@ -68,8 +70,8 @@ def log_sums(
         pairs = list(np.ndindex(len(bandwidths), log_weight.shape[1]))
         sums = torch.empty((len(pairs), len(queries)), dtype=torch.float64, device=device)
         size = _blocks.block_rows(_BYTES_PER_SUM * max(1, len(points) // _LONGEST_PART), memory_budget)
-        groups = _blocks.split(len(pairs), max(1, min(size // len(queries), size // len(points))))
-        blocks = [(g, rows) for g in groups for rows in _blocks.split(len(queries), max(size, 2**16))]
+        groups = _blocks.split(len(pairs), max(1, size // max(len(queries), len(points))))
+        blocks = [(g, rows) for g in groups for rows in _blocks.split(len(queries), max(size, _FEWEST_ROWS))]
         prepared = _Points(problem)
         for group, rows in track(blocks, "kernel sums", len(blocks)):
             sums[group, rows] = _log2_sums(problem.only(rows), prepared, pairs[group])
@@ -77,7 +79,7 @@ def log_sums(
 
 
 def mean_log2_sums(x: NDArray[np.float32], y: NDArray[np.float32], own: bool, device: str) -> NDArray[np.float64]:
-    """Do what the torch engine's function of this name does, in one launch."""
+    """Return what the torch engine's function of this name returns, by one launch."""
     import torch
 
     from vwkde.sums import triton_kernels
