@@ -42,7 +42,7 @@ class Whitening:
         def work(rows: slice) -> None:
             result[rows] = (x[rows] / self.unit - self.centre) @ self.matrix
 
-        _blocks.run(work, _blocks.split(len(x), max(1, _NUMBERS // x.shape[1])), None)
+        _blocks.run_over_rows(work, len(x), max(1, _NUMBERS // x.shape[1]))
         return result
 
 
@@ -64,14 +64,14 @@ def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, F
 def mean_and_scatter(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
     """Return the weighted mean of the rows, and Σ w (x − mean)(x − mean)ᵀ."""
     mean = weight @ x / weight.sum()
-    blocks = _blocks.split(len(x), max(4 * x.shape[1], _NUMBERS // x.shape[1]))
-    parts = np.empty((len(blocks), x.shape[1], x.shape[1]))
+    size = max(4 * x.shape[1], _NUMBERS // x.shape[1])
+    parts = np.empty((-(-len(x) // size), x.shape[1], x.shape[1]))
 
-    def work(place: int) -> None:
-        centred = x[blocks[place]] - mean
-        parts[place] = (centred.T * weight[blocks[place]]) @ centred
+    def work(rows: slice) -> None:
+        centred = x[rows] - mean
+        parts[rows.start // size] = (centred.T * weight[rows]) @ centred
 
-    _blocks.run(work, list(range(len(blocks))), None)
+    _blocks.run_over_rows(work, len(x), size)
     return mean, parts.sum(axis=0)
 
 

@@ -39,7 +39,7 @@ def bias_terms(numerator: Derivatives, denominator: Derivatives, x: Floats, n_th
         terms.unweighted[rows] = 0.5 * laplacians
         terms.direction[rows] = numerator.score(x[rows]) - denominator.score(x[rows])
 
-    _blocks.run(work, _blocks.split(len(x), max(1, _NUMBERS // x.shape[1])), None, n_threads)
+    _blocks.run_over_rows(work, len(x), max(1, _NUMBERS // x.shape[1]), n_threads)
     return terms
 
 
