@@ -76,7 +76,7 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
     n_threads : int or None
         Threads to use; by default all that the machine and its environment allow.
     engine : "auto", "numba", "torch", "triton" or "reference"
-        What forms kernel sums and weights: compiled loops on the CPU, torch on any device, fused kernels on a CUDA GPU,
+        What forms kernel sums and weights: compiled loops on the CPU, torch on a device, fused kernels on a CUDA GPU,
         or plain NumPy. "auto" goes by the device and by what is installed. It changes speed, not results.
     device : str or None
         Where to compute, and where networks are trained: "cpu", "cuda" or another device that torch knows. By default

@@ -180,3 +180,10 @@ def test_batches_of_samples(resources, columns):
     assert np.isnan(part[:3, :3]).all()
     np.testing.assert_allclose(part[3:], whole[3:], rtol=1e-6)
     np.testing.assert_allclose(part[:, 3:], whole[:, 3:], rtol=1e-6)
+
+
+def test_arrays_that_must_not_be_written_are_read(resources):
+    queries, points, log_weight = draw(20, 50, 3, np.float32)
+    for array in (queries, points, log_weight):
+        array.flags.writeable = False
+    check(resources, np.float32, queries, points, 0.5, log_weight=log_weight)

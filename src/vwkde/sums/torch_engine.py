@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from vwkde import _blocks
 from vwkde._progress import track
+from vwkde.engines import send
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -61,7 +62,7 @@ class Problem:
 
     @property
     def product_limit(self) -> float:
-        """The largest ‖x‖²/2h² at which cancellation stays below 1e-12 (2e-5 in float32)."""
+        """The largest ‖x‖²/2h² at which cancellation stays below 1e-12 (6e-5 in float32)."""
         return 1000.0 if self.x.element_size() == 8 else 80.0
 
     def log_sums(self, base_two: "Tensor") -> NDArray[np.float64]:
@@ -81,8 +82,8 @@ def place(
     import torch
 
     widest = float(bandwidths.max())
-    y = torch.as_tensor(points, device=device)
-    x = y if queries is points else torch.as_tensor(queries, device=device)
+    y = send(points, device)
+    x = y if queries is points else send(queries, device)
     centre = y.double().mean(dim=0)
 
     def scaled(sample: "Tensor") -> "Tensor":
@@ -130,7 +131,7 @@ def mean_log2_sums(x: NDArray[np.float32], y: NDArray[np.float32], own: bool, de
     import torch
 
     with torch.no_grad():
-        queries, points = (torch.as_tensor(np.ascontiguousarray(s), device=device) for s in (x, y))
+        queries, points = (send(np.ascontiguousarray(s), device) for s in (x, y))
         if own:
             return torch.stack([_mean_log2_sum(sample, sample[None], own)[0] for sample in queries]).cpu().numpy()
         size = max(1, _LARGEST_BLOCK[_kind(device)] // (x.shape[1] * y.shape[1]))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from vwkde import _blocks
 from vwkde._progress import track
+from vwkde.engines import send
 from vwkde.sums.torch_engine import EXCLUDED, FEW_DIMENSIONS, LN2, Problem, place
 
 if TYPE_CHECKING:
@@ -86,8 +87,8 @@ def mean_log2_sums(x: NDArray[np.float32], y: NDArray[np.float32], own: bool, de
 
     shape, columns = OF_BATCHES, x.shape[2]
     with _current(device):
-        queries = _padded(torch.as_tensor(np.ascontiguousarray(x.transpose(0, 2, 1)), device=device), shape.rows)
-        points = _padded(torch.as_tensor(np.ascontiguousarray(y.transpose(0, 2, 1)), device=device), shape.points)
+        queries = _padded(send(np.ascontiguousarray(x.transpose(0, 2, 1)), device), shape.rows)
+        points = _padded(send(np.ascontiguousarray(y.transpose(0, 2, 1)), device), shape.points)
         column = _padded(torch.zeros(y.shape[1], device=device), shape.points, EXCLUDED)
         grid = (queries.shape[2] // shape.rows, len(x), 1 if own else len(y))
         sums = torch.empty((grid[1], grid[2], grid[0]), device=device)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vwkde import _blocks
 from vwkde._progress import track
+from vwkde.engines import send
 from vwkde.resources import Resources
 
 if TYPE_CHECKING:
@@ -33,12 +34,10 @@ class Basis:
 
     def blocks(self, stage: str, *arrays: Floats) -> Iterator[list["Tensor"]]:
         """Yield blocks of the arrays' rows, on the device."""
-        import torch
-
         size = _blocks.block_rows(8 * _BLOCKS_AT_ONCE * len(self.points), self.memory_budget)
         rows = _blocks.split(len(arrays[0]), size)
         for block in track(rows, stage, len(rows)):
-            yield [torch.as_tensor(array[block], device=self.points.device) for array in arrays]
+            yield [send(array[block], str(self.points.device)) for array in arrays]
 
     def kernel(self, x: "Tensor") -> "Tensor":
         """Return k_σ(x, z) for all rows and basis points."""
@@ -59,24 +58,18 @@ class Basis:
 
 def make_basis(points: Floats, length_scale: float, resources: Resources) -> Basis:
     """Send the basis points to the device."""
-    import torch
-
-    return Basis(torch.as_tensor(points, device=resources.device), length_scale, resources.memory_budget)
+    return Basis(send(points, resources.device), length_scale, resources.memory_budget)
 
 
 def values(basis: Basis, coefficients: Floats, x: Floats) -> Floats:
     """Return Σ_m θ_m k_σ(x, z_m)."""
-    import torch
-
-    theta = torch.as_tensor(coefficients, device=basis.points.device)
+    theta = send(coefficients, str(basis.points.device))
     return _collected(basis.kernel(rows) @ theta for (rows,) in basis.blocks("weights", x))
 
 
 def slopes(basis: Basis, coefficients: Floats, x: Floats, direction: Floats) -> Floats:
     """Return Σ_m θ_m ∇k_σ(x, z_m) · direction."""
-    import torch
-
-    theta = torch.as_tensor(coefficients, device=basis.points.device)
+    theta = send(coefficients, str(basis.points.device))
     return _collected(basis.design(*parts) @ theta for parts in basis.blocks("weights", x, direction))
 
 
