@@ -10,15 +10,16 @@ import vwkde
 SOURCE = Path(vwkde.__file__).parent
 
 PIPELINE = [
-    "exceptions", "catalogue", "_compile", "_exp2", "_shared", "_quiet", "_progress", "_blocks", "resources",
+    "exceptions", "catalogue", "_compile", "_exp2", "_shared", "_quiet", "_progress", "_blocks", "engines", "resources",
     "_validation", "_files", "_canvas", "_markup", "_sketches", "_html", "results", "tables",
     "geometry", "normal_scores", "samples", "functionals",
     "derivatives", "derivatives.gaussian", "derivatives.held_out", "derivatives.mixture", "derivatives.kernel",
     "derivatives.select", "_networks", "derivatives.network", "datasets",
     "guides",
-    "weights", "weights.uniform", "weights.residual", "weights.closed_form", "weights.expansion",
+    "weights", "weights.uniform", "weights.residual", "weights.closed_form", "weights.on_device", "weights.expansion",
     "weights.network",
-    "sums.reference", "sums.kernels", "sums.tiles", "sums.batches", "sums",
+    "sums.reference", "sums.kernels", "sums.tiles", "sums.torch_engine", "sums.triton_kernels", "sums.triton_engine",
+    "sums.batches", "sums",
     "bandwidth", "estimates", "guided", "pool", "directions", "subspace", "selection", "overlap", "posterior",
     "fitting", "uncertainty", "ratio",
     "baselines.answer", "baselines.kernel_density", "baselines.debiased", "baselines.ensemble", "baselines.von_mises",

@@ -91,3 +91,20 @@ def test_weights_count_like_copies():
     weighted = select_bandwidth(x, "likelihood", weight=counts.astype(float))
     assert weighted == pytest.approx(select_bandwidth(np.repeat(x, counts, axis=0), "likelihood"), rel=1e-3)
     assert weighted != pytest.approx(select_bandwidth(x, "likelihood"), rel=1e-3)
+
+
+@pytest.mark.parametrize("rule", ["likelihood", "ise"])
+def test_judging_by_some_of_many_rows_finds_nearly_the_same(rule, monkeypatch):
+    x = np.random.default_rng(3).normal(size=(3_000, 2))
+    expected = select_bandwidth(x, rule)
+    monkeypatch.setattr("vwkde.bandwidth._MOST_QUERIES", 1_000)
+    found = select_bandwidth(x, rule)
+    assert found != expected
+    np.testing.assert_allclose(found, expected, rtol=0.1)
+
+
+def test_single_precision_finds_the_same_within_rounding():
+    x = np.random.default_rng(4).normal(size=(400, 3))
+    np.testing.assert_allclose(
+        select_bandwidth(x, "likelihood", dtype=np.float32), select_bandwidth(x, "likelihood"), rtol=1e-3
+    )

@@ -65,6 +65,14 @@ def run(work: Callable[[T], None], blocks: list[T], stage: str | None, n_threads
             pass
 
 
+def run_over_rows(work: Callable[[slice], None], rows: int, size: int, n_threads: int | None = None) -> None:
+    """Call `work` on blocks of at most `size` rows; where one block holds them all, there is nothing to set up."""
+    if rows <= size:
+        work(slice(0, rows))
+    else:
+        run(work, split(rows, size), None, n_threads)
+
+
 @contextmanager
 def single_threaded() -> Iterator[None]:
     """Hold BLAS, and OpenMP loops started by this thread, to one thread.

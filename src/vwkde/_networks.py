@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from vwkde import _blocks
 from vwkde._progress import track
 from vwkde.derivatives.held_out import is_gain, make_folds
+from vwkde.engines import require_torch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -37,19 +38,6 @@ _CHECK = 5
 _BATCH = 2_048
 """Rows of one step; smaller samples go whole."""
 _MOST_HELD_OUT = 5_000
-
-
-def require_torch(device: str) -> None:
-    """Raise with what to do about it, unless torch and the device are there."""
-    try:
-        import torch
-    except ImportError:
-        raise ImportError("Networks need torch; install it with: pip install 'vwkde[torch]'") from None
-    try:
-        torch.zeros(1, device=device)
-    except (AssertionError, RuntimeError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise ValueError(f"The device {device!r} cannot be used: {reason}. Take device='cpu'.") from None
 
 
 @dataclass

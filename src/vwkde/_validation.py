@@ -44,6 +44,11 @@ def check_sample(data: Any, name: str, like: tuple[int, Names, str] | None = Non
     return np.ascontiguousarray(array), names
 
 
+def on_host(data: Any) -> Any:
+    """Return tensors as arrays, and all else as it is."""
+    return np.asarray(data.detach().cpu()) if hasattr(data, "detach") else data
+
+
 def like_input(values: NDArray[np.float64], data: Any) -> Any:
     """Return values in the kind that the data came in: tensors for tensors, arrays for all else."""
     if not hasattr(data, "detach"):
@@ -86,9 +91,7 @@ def _to_floats(data: Any, name: str, names: Names) -> Array:
         raise TypeError(f"The {name} is a sparse matrix; a dense array is needed. Call .toarray() on it.")
     if isinstance(data, np.ma.MaskedArray):
         data = np.ma.filled(data.astype(np.float64), np.nan)
-    if hasattr(data, "detach"):
-        data = data.detach().cpu()
-    array = np.asarray(data)
+    array = np.asarray(on_host(data))
     if array.dtype.kind == "c":
         raise ValueError(f"The {name} holds complex numbers; pass real and imaginary parts as columns instead.")
     if array.dtype.kind in "mM":

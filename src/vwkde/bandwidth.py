@@ -7,7 +7,7 @@ want a wider kernel than a plain density estimate does: the paper selects on a r
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from vwkde.resources import DEFAULT_RESOURCES, Resources
 from vwkde.sums import log_kernel_sums
@@ -24,6 +24,8 @@ _DISTINCT = 0.9
 """With fewer distinct rows the data are discrete: leaving a value out judges the gaps between values, not the width."""
 _MANY_ROWS = 5_000
 """A part of this size gives a steady bandwidth on its own; smaller ones are averaged over all parts."""
+_MOST_QUERIES = 50_000
+"""Rows at which the candidates are judged, by the estimate from all rows: their mean is known well enough."""
 
 
 def scott(x: Floats) -> float:
@@ -45,8 +47,9 @@ def select_bandwidth(
     weight: Floats | None = None,
     random_state: int = 0,
     resources: Resources = DEFAULT_RESOURCES,
+    dtype: DTypeLike = np.float64,
 ) -> float:
-    """Return the bandwidth that a rule gives on a part of the sample.
+    """Return the bandwidth that a rule gives on a part of the sample; kernel sums are in the given precision.
 
     "likelihood" maximises the leave-one-out log likelihood, "ise" minimises the leave-one-out estimate of the
     integrated squared error. With `part` = ¼ the sample is dealt at random into four parts and the log bandwidths are
@@ -56,20 +59,23 @@ def select_bandwidth(
     if rule in ("scott", "silverman"):
         return {"scott": scott, "silverman": silverman}[rule](x) * part ** (-1 / (x.shape[1] + 4))
     weight = np.ones(len(x)) if weight is None else weight
-    x, weight = x[weight > 0], weight[weight > 0]
-    count = max(1, min(round(1 / part), len(x) // 8))
-    deal = np.array_split(np.random.default_rng(random_state).permutation(len(x)), count)
+    counted = np.flatnonzero(weight > 0)
+    count = max(1, min(round(1 / part), len(counted) // 8))
+    deal = np.array_split(np.random.default_rng(random_state).permutation(counted), count)
     parts = deal if len(deal[0]) < _MANY_ROWS else deal[:1]
-    return float(np.exp(np.mean([np.log(_leave_one_out(x[rows], rule, weight[rows], resources)) for rows in parts])))
+    found = [_leave_one_out(x[rows], rule, weight[rows], resources, dtype) for rows in parts]
+    return float(np.exp(np.mean(np.log(found))))
 
 
-def _leave_one_out(x: Floats, rule: Rule, weight: Floats, resources: Resources) -> float:
+def _leave_one_out(x: Floats, rule: Rule, weight: Floats, resources: Resources, dtype: DTypeLike) -> float:
     """Return the best of the candidates, refined by a parabola through it and its neighbours."""
     start = scott(x)
     rows = len(x)
     x, weight = _distinct(x, weight)
     if len(x) < max(3, _DISTINCT * rows):
         return start
+    mixed = np.random.default_rng(0).permutation(len(x)) if len(x) > _MOST_QUERIES else np.arange(len(x))
+    x, weight = x[mixed].astype(dtype), weight[mixed]
     loss = {"likelihood": _negative_log_likelihood, "ise": _integrated_squared_error}[rule]
     for _ in range(_MOVES):
         losses = loss(x, start * 2.0**_STEPS, weight, resources)
@@ -85,8 +91,9 @@ def _leave_one_out(x: Floats, rule: Rule, weight: Floats, resources: Resources) 
 
 
 def _negative_log_likelihood(x: Floats, bandwidths: Floats, weight: Floats, resources: Resources) -> Floats:
-    sums = log_kernel_sums(x, x, bandwidths, log_weight=np.log(weight), leave_one_out=True, resources=resources)
-    return x.shape[1] * np.log(bandwidths) - np.average(sums, axis=1, weights=weight)
+    some, counts = x[:_MOST_QUERIES], weight[:_MOST_QUERIES]
+    sums = log_kernel_sums(some, x, bandwidths, log_weight=np.log(weight), leave_one_out=True, resources=resources)
+    return x.shape[1] * np.log(bandwidths) - np.average(sums, axis=1, weights=counts)
 
 
 def _integrated_squared_error(x: Floats, bandwidths: Floats, weight: Floats, resources: Resources) -> Floats:
@@ -94,20 +101,24 @@ def _integrated_squared_error(x: Floats, bandwidths: Floats, weight: Floats, res
     total = weight.sum()
     log_weight = np.log(weight)
     wide = bandwidths * np.sqrt(2)
-    square = log_kernel_sums(x, x, wide, log_weight=log_weight, resources=resources) - np.log(total)
-    own = log_kernel_sums(x, x, bandwidths, log_weight=log_weight, leave_one_out=True, resources=resources)
-    own -= np.log(total - weight)
+    some, counts = x[:_MOST_QUERIES], weight[:_MOST_QUERIES]
+    square = log_kernel_sums(some, x, wide, log_weight=log_weight, resources=resources) - np.log(total)
+    own = log_kernel_sums(some, x, bandwidths, log_weight=log_weight, leave_one_out=True, resources=resources)
+    own -= np.log(total - counts)
     unit = np.sqrt(2 * np.pi) * np.median(bandwidths)
     volume = x.shape[1] * np.log(unit)
     scale = x.shape[1] * np.log(np.sqrt(2 * np.pi) * np.stack([wide, bandwidths]))[:, :, None]
-    integral = np.average(np.exp(square - scale[0] + volume), axis=1, weights=weight)
-    cross = np.average(np.exp(own - scale[1] + volume), axis=1, weights=weight)
+    integral = np.average(np.exp(square - scale[0] + volume), axis=1, weights=counts)
+    cross = np.average(np.exp(own - scale[1] + volume), axis=1, weights=counts)
     return integral - 2 * cross
 
 
 def _distinct(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
     """Merge equal rows: leaving one of several copies out would leave nothing out, and favour no width at all."""
     rounded = np.round((x - x.mean(axis=0)) / _spread(x), 9)
+    projected = np.sort(rounded @ np.random.default_rng(0).normal(size=x.shape[1]))
+    if (np.diff(projected) > 1e-12 * np.abs(projected).max()).all():
+        return x, weight  # rows that are equal have equal projections, and those are sorted much faster
     _, first, group = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
     if len(first) == len(x):
         return x, weight

@@ -12,6 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from vwkde import _html
+from vwkde._validation import like_input, on_host
+from vwkde.engines import home
 from vwkde.exceptions import DisjointSupportError
 from vwkde.ratio import DensityRatio
 
@@ -71,6 +73,9 @@ class RatioClassifier(_html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  #
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the density ratio of every pair of classes."""
         self._validate_params()
+        ratio = clone(self.ratio or DensityRatio())
+        ratio.set_params(device=ratio.device or home(X))
+        X, y, sample_weight = (on_host(data) for data in (X, y, sample_weight))
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
@@ -80,7 +85,7 @@ class RatioClassifier(_html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  #
         self.priors_ = self._find_priors(np.bincount(place, weights=weight).astype(np.float64))
         members = [place == k for k in range(len(self.classes_))]
         self.ratios_ = {
-            (i, j): self._fit_pair(X[members[i]], X[members[j]], weight[members[i]], weight[members[j]])
+            (i, j): _fit_pair(ratio, X[members[i]], X[members[j]], weight[members[i]], weight[members[j]])
             for i, j in combinations(range(len(self.classes_)), 2)
         }
         return self
@@ -89,25 +94,28 @@ class RatioClassifier(_html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  #
         """Return the log odds of the second of two classes, or the log probabilities of more."""
         check_is_fitted(self)
         if len(self.classes_) == 2:
-            return -self._log_odds(X)[0, 1]
+            return like_input(-self._log_odds(X)[0, 1], X)
         return self.predict_log_proba(X)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of each class's probability, of shape (n, n_classes)."""
+        return like_input(self._log_probabilities(X), X)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return each class's probability, of shape (n, n_classes)."""
+        probability = np.exp(self._log_probabilities(X))
+        return like_input(probability / probability.sum(axis=1, keepdims=True), X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row."""
+        best = np.argmax(self._log_probabilities(X), axis=1)
+        return self.classes_[best]
+
+    def _log_probabilities(self, X: Any) -> Floats:
         log_odds = self._log_odds(X)
         if len(self.classes_) == 2:
             return np.column_stack([log_expit(log_odds[0, 1]), log_expit(-log_odds[0, 1])])
         return np.log(np.maximum(_couple(log_odds, len(self.classes_)), _SMALLEST))
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return each class's probability, of shape (n, n_classes)."""
-        probability = np.exp(self.predict_log_proba(X))
-        return probability / probability.sum(axis=1, keepdims=True)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row."""
-        best = np.argmax(self.predict_log_proba(X), axis=1)
-        return self.classes_[best]
 
     def _card(self) -> str:
         """Return what a notebook shows once there is something to tell: how far the classes are from one another."""
@@ -127,17 +135,10 @@ class RatioClassifier(_html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  #
             details={f"prior of {name}": f"{prior:.3g}" for name, prior in zip(names, self.priors_, strict=True)},
         )
 
-    def _fit_pair(self, p: Floats, q: Floats, p_weight: Floats, q_weight: Floats) -> "DensityRatio | NearestMean":
-        ratio = clone(self.ratio or DensityRatio())
-        try:
-            return ratio.fit(p, q, numerator_weight=p_weight, denominator_weight=q_weight)
-        except DisjointSupportError:
-            return NearestMean.fit(p, q)
-
     def _log_odds(self, X: Any) -> dict[tuple[int, int], Floats]:
         """Return the log odds of class i against class j for every pair."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = validate_data(self, on_host(X), dtype=[np.float64, np.float32], reset=False)
         log_prior = np.log(np.maximum(self.priors_, _SMALLEST))
         return {(i, j): r.log_ratio(X) + log_prior[i] - log_prior[j] for (i, j), r in self.ratios_.items()}
 
@@ -179,6 +180,15 @@ class NearestMean:
         """Return half the difference of the squared distances, within ±40."""
         near, far = (((x - mean) / self.scale) ** 2 for mean in self.means)
         return np.clip(0.5 * (far - near).sum(axis=1), -_LARGEST, _LARGEST)
+
+
+def _fit_pair(
+    ratio: DensityRatio, p: Floats, q: Floats, p_weight: Floats, q_weight: Floats
+) -> DensityRatio | NearestMean:
+    try:
+        return clone(ratio).fit(p, q, numerator_weight=p_weight, denominator_weight=q_weight)
+    except DisjointSupportError:
+        return NearestMean.fit(p, q)
 
 
 def _kl_between(ratios: dict[tuple[int, int], DensityRatio | NearestMean]) -> dict[tuple[int, int], float]:

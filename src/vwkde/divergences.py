@@ -29,7 +29,7 @@ def kl_divergence(
     Parameters
     ----------
     numerator, denominator
-        Samples of P and Q: arrays (n, d) or (n,), DataFrames, CPU tensors. The numbers of rows may differ.
+        Samples of P and Q: arrays (n, d) or (n,), DataFrames, tensors. The numbers of rows may differ.
     method
         One of `vwkde.methods()`. By default this project's best estimator.
     interval, confidence_level

@@ -82,9 +82,10 @@ class EstimatePair:
         return sums - np.log(sample.weight.sum() - sample.weight)
 
     def _log_sums(self, x: Floats, sample: Sample, bandwidth: float, log_weight: Floats, leave_one_out: bool) -> Floats:
+        points = sample.points.astype(self.dtype, copy=False)
         return log_kernel_sums(
-            x.astype(self.dtype),
-            sample.points.astype(self.dtype),
+            points if x is sample.points else x.astype(self.dtype, copy=False),
+            points,
             bandwidth,
             log_weight=log_weight,
             leave_one_out=leave_one_out,

@@ -94,7 +94,6 @@ class Fitting:
     max_basis: int
     subspace: bool | str
     resources: Resources
-    device: str
     seed: int
     dtype: np.dtype[Any]
 
@@ -138,7 +137,13 @@ class Fitting:
         """Return the mean of the two samples' bandwidths."""
         found = [
             select_bandwidth(
-                s.points, rule, part=part, weight=s.weight, random_state=self.seed, resources=self.resources
+                s.points,
+                rule,
+                part=part,
+                weight=s.weight,
+                random_state=self.seed,
+                resources=self.resources,
+                dtype=self.dtype,
             )
             for s in samples
         ]
@@ -231,7 +236,7 @@ class Fitting:
             return fit_mixture(sample.points, sample.weight, side, self.seed), {}
         if self.derivatives == "kernel":
             return fit_kernel(sample.points, sample.weight, side, self.seed), {}
-        return fit_network(sample.points, sample.weight, side, self.seed, self.device), {}
+        return fit_network(sample.points, sample.weight, side, self.seed, self.resources.device), {}
 
     def _choose_bandwidth(self, samples: tuple[Sample, Sample]) -> float:
         """Return the bandwidth that was asked for, by its number or its rule."""
@@ -246,21 +251,24 @@ class Fitting:
         if self.weighting == "closed-form":
             return GeometricMeanWeight(*_with_log_densities(models))
         x, importance = self._objective(uniform)
-        terms = bias_terms(*tilted, x)
+        terms = bias_terms(*tilted, x, self.resources.n_threads)
         if self.weighting == "network":
-            return fit_weight_network(x, terms, importance, self.seed, self.device, self.resources.n_threads)
+            device, n_threads = self.resources.device, self.resources.n_threads
+            return fit_weight_network(x, terms, importance, self.seed, device, n_threads)
         random = np.random.default_rng(self.seed)
         samples = uniform.numerator, uniform.denominator
         length_scale = self.length_scale
         if isinstance(length_scale, str):
             length_scale = median_length_scale(*(sample.thinned(_MEDIAN_ROWS, random).points for sample in samples))
-        pooled = np.concatenate([sample.points for sample in samples])
-        chosen = random.choice(len(pooled), min(len(pooled), self.max_basis), replace=False)
+        rows = len(samples[0]) + len(samples[1])
+        chosen = np.sort(random.choice(rows, min(rows, self.max_basis), replace=False))
+        first = chosen < len(samples[0])
+        basis = np.concatenate([samples[0].points[chosen[first]], samples[1].points[chosen[~first] - len(samples[0])]])
         return fit_expansion(
             x,
             terms,
             importance,
-            pooled[np.sort(chosen)],
+            basis,
             float(length_scale),
             self.ridge,
             self.resources,

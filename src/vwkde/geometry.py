@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage
 
+from vwkde import _blocks
 from vwkde._validation import Array, Names
 from vwkde.exceptions import DegenerateDataWarning, DisjointSupportError
 
@@ -22,6 +23,8 @@ Floats = NDArray[np.float64]
 
 _FARTHEST = 1e6
 """Distance between the samples, in standard deviations, beyond which there is nothing to estimate."""
+_NUMBERS = 2**19
+"""Numbers that a thread takes at a time, where rows are many."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,13 @@ class Whitening:
 
     def __call__(self, x: Array) -> Floats:
         """Return the points in the new coordinates."""
-        return (x / self.unit - self.centre) @ self.matrix
+        result = np.empty((len(x), self.matrix.shape[1]))
+
+        def work(rows: slice) -> None:
+            result[rows] = (x[rows] / self.unit - self.centre) @ self.matrix
+
+        _blocks.run_over_rows(work, len(x), max(1, _NUMBERS // x.shape[1]))
+        return result
 
 
 def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, Floats], names: Names) -> Whitening:
@@ -47,9 +56,23 @@ def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, F
         fine = _whiten_once((whitening(numerator), whitening(denominator)), weights, None)
         centre = whitening.centre + fine.centre @ np.linalg.pinv(whitening.matrix)
         whitening = Whitening(unit, centre, whitening.matrix @ fine.matrix)
-    difference = whitening(numerator).mean(axis=0) - whitening(denominator).mean(axis=0)
-    _refuse_if_too_far(float(np.linalg.norm(difference)))
+    means = np.stack([sample.mean(axis=0, dtype=np.float64) for sample in (numerator, denominator)])
+    _refuse_if_too_far(float(np.linalg.norm(np.diff(whitening(means), axis=0))))
     return whitening
+
+
+def mean_and_scatter(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Return the weighted mean of the rows, and Σ w (x − mean)(x − mean)ᵀ."""
+    mean = weight @ x / weight.sum()
+    size = max(4 * x.shape[1], _NUMBERS // x.shape[1])
+    parts = np.empty((-(-len(x) // size), x.shape[1], x.shape[1]))
+
+    def work(rows: slice) -> None:
+        centred = x[rows] - mean
+        parts[rows.start // size] = (centred.T * weight[rows]) @ centred
+
+    _blocks.run_over_rows(work, len(x), size)
+    return mean, parts.sum(axis=0)
 
 
 def canonical_order(x: Floats) -> NDArray[np.intp]:
@@ -59,14 +82,15 @@ def canonical_order(x: Floats) -> NDArray[np.intp]:
     """
     distance = np.round(np.einsum("ij,ij->i", x, x), 10)
     order = np.argsort(distance, kind="stable")
-    if (np.diff(distance[order]) > 0).all():
-        return order
-    return np.lexsort((*np.round(x, 10).T, distance))
+    equal = np.diff(distance[order]) == 0
+    places = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
+    tied = order[places]
+    order[places] = tied[np.lexsort((*np.round(x[tied], 10).T, distance[tied]))]
+    return order
 
 
 def _whiten_once(samples: tuple[Floats, ...], weights: tuple[Floats, Floats], names: Names) -> Whitening:
-    means = [np.average(x, axis=0, weights=w) for x, w in zip(samples, weights, strict=True)]
-    scatters = [((x - mean).T * w) @ (x - mean) for x, mean, w in zip(samples, means, weights, strict=True)]
+    means, scatters = zip(*(mean_and_scatter(x, w) for x, w in zip(samples, weights, strict=True)), strict=True)
     rows = len(samples[0]) + len(samples[1])
     covariance = (scatters[0] + scatters[1]) / (rows - 2)
     scale = np.sqrt(np.diag(covariance))
@@ -90,7 +114,11 @@ def _powers_of_two(size: Floats) -> Floats:
 
 
 def _shrunk(
-    correlation: Floats, samples: tuple[Floats, ...], means: list[Floats], scale: Floats, constant: NDArray[np.bool_]
+    correlation: Floats,
+    samples: tuple[Floats, ...],
+    means: tuple[Floats, ...],
+    scale: Floats,
+    constant: NDArray[np.bool_],
 ) -> Floats:
     """Shrink towards the identity where rows are too few to know the correlations (Ledoit and Wolf)."""
     varying = int(np.count_nonzero(~constant))

@@ -16,6 +16,7 @@ from vwkde import _html, _sketches, guides
 from vwkde._blocks import DEFAULT_MEMORY_BUDGET
 from vwkde._validation import Array, check_pair, check_sample, check_weight, like_input
 from vwkde.bandwidth import RULES
+from vwkde.engines import ENGINES, choose_engine
 from vwkde.estimates import EstimatePair
 from vwkde.fitting import Fitting
 from vwkde.functionals import KINDS, check_divergence, check_interval
@@ -75,8 +76,12 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         Bytes that temporary blocks may take. It changes memory, not results.
     n_threads : int or None
         Threads to use; by default all that the machine and its environment allow.
-    device : str
-        Where networks are trained: "cpu", "cuda" or another device that torch knows.
+    engine : "auto", "numba", "torch", "triton" or "reference"
+        What forms kernel sums and weights: compiled loops on the CPU, torch on a device, fused kernels on a CUDA GPU,
+        or plain NumPy. "auto" goes by the device and by what is installed. It changes speed, not results.
+    device : str or None
+        Where to compute, and where networks are trained: "cpu", "cuda" or another device that torch knows. By default
+        it is where the tensors given to `fit` live, and the CPU for everything else.
 
     Attributes
     ----------
@@ -114,7 +119,8 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         "random_state": ["random_state"],
         "memory_budget": [Interval(Integral, 1, None, closed="left")],
         "n_threads": [Interval(Integral, 1, None, closed="left"), None],
-        "device": [str],
+        "engine": [StrOptions(set(ENGINES))],
+        "device": [str, None],
     }
 
     def __init__(
@@ -131,7 +137,8 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         random_state: Any = 0,
         memory_budget: int = DEFAULT_MEMORY_BUDGET,
         n_threads: int | None = None,
-        device: str = "cpu",
+        engine: str = "auto",
+        device: str | None = None,
     ) -> None:
         self.guide = guide
         self.weighting = weighting
@@ -145,6 +152,7 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.memory_budget = memory_budget
         self.n_threads = n_threads
+        self.engine = engine
         self.device = device
 
     def fit(
@@ -164,12 +172,14 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Fit samples some of whose rows were made of others; see `Sample`."""
         self._validate_params()
+        engine, device = choose_engine(self.engine, self.device, numerator, denominator)
         p, q, names = check_pair(numerator, denominator)
         p_weight = check_weight(numerator_weight, len(p), "numerator_weight")
         q_weight = check_weight(denominator_weight, len(q), "denominator_weight")
         parameters = self.get_params(deep=False)
         seed = int(check_random_state(parameters.pop("random_state")).randint(2**31))
-        resources = Resources(memory_budget=parameters.pop("memory_budget"), n_threads=parameters.pop("n_threads"))
+        allowed = {name: parameters.pop(name) for name in ("memory_budget", "n_threads", "engine", "device")}
+        resources = Resources(**(allowed | {"engine": engine, "device": device}))
         fitting = Fitting(**parameters, resources=resources, seed=seed, dtype=np.result_type(p, q))
         fitted = fitting.fit((p, q), (p_weight, q_weight), names, copies, folds)
         # nothing of an earlier fit is touched before this one has succeeded
@@ -302,6 +312,8 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
             **describe_overlap(self._support()),
             "rows": [len(p), len(q)],
             "columns": self.n_features_in_,
+            "engine": self._fitting.resources.engine,
+            "device": self._fitting.resources.device,
         }
 
     def _describe_derivatives(self) -> str:

@@ -1,4 +1,4 @@
-"""What a computation may use: which engine, how much memory, how many threads."""
+"""What a computation may use: which engine and device, how much memory, how many threads."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,14 @@ class Resources:
     """How to compute, which changes no result beyond rounding.
 
     `engine` names the one that forms kernel sums; `memory_budget` is in bytes, for temporary blocks, all threads
-    together; without `n_threads` it is as many as the machine and its environment allow.
+    together; without `n_threads` it is as many as the machine and its environment allow; `device` is where the engines
+    compute that can do so elsewhere than on the CPU, and where networks are trained.
     """
 
     engine: str = "numba"
     memory_budget: int = DEFAULT_MEMORY_BUDGET
     n_threads: int | None = None
+    device: str = "cpu"
 
 
 DEFAULT_RESOURCES = Resources()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde.geometry import canonical_order
+from vwkde.geometry import canonical_order, mean_and_scatter
 
 Floats = NDArray[np.float64]
 
@@ -46,9 +46,8 @@ class Sample:
 
     def moments(self) -> tuple[Floats, Floats]:
         """Return mean and covariance, the latter unbiased."""
-        mean = np.average(self.points, axis=0, weights=self.weight)
-        centred = self.points - mean
-        return mean, (centred.T * self.weight) @ centred / (self.weight.sum() * (1 - 1 / self.effective_rows))
+        mean, scatter = mean_and_scatter(self.points, self.weight)
+        return mean, scatter / (self.weight.sum() * (1 - 1 / self.effective_rows))
 
     def subset(self, chosen: NDArray[Any]) -> "Sample":
         """Return the chosen points, in the order they have here, as a sample of their own."""

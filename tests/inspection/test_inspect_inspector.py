@@ -137,3 +137,22 @@ def test_a_blank_image_is_rejected_without_a_fuss(features):
     assert found.rejected
     assert found.score > 5 * fitted.calibration_.threshold
     assert found.boxes
+
+
+def test_a_gpu_judges_as_the_cpu_does(inspector, tmp_path):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA GPU")
+    there = SurfaceInspector(false_reject_rate=0.1, device="cuda").fit([surface(seed) for seed in range(24)])
+    np.testing.assert_allclose(there.calibration_.scores, inspector.calibration_.scores, atol=1e-4)
+    there.save(tmp_path / "part.vwkde")
+    loaded = SurfaceInspector.load(tmp_path / "part.vwkde", device="cuda")
+    image = surface(2_000, defect=True)
+    assert loaded.check(image).verdict == "NG"
+    np.testing.assert_allclose(loaded.check(image).score, inspector.check(image).score, rtol=1e-4)
+
+
+def test_a_device_that_is_not_there_is_told():
+    pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="The device 'cuda:99' cannot be used"):
+        SurfaceInspector(device="cuda:99").fit([surface(seed) for seed in range(3)])

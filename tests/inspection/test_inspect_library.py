@@ -9,6 +9,7 @@ from vwkde import DensityRatio
 from vwkde.derivatives.gaussian import fit_gaussian
 from vwkde.inspection import library as module
 from vwkde.inspection.library import Library, make_library
+from vwkde.resources import Resources
 
 RNG = np.random.default_rng(0)
 
@@ -103,7 +104,7 @@ def test_another_surface_scores_higher_and_one_odd_patch_counts(library):
 
 def test_threads_do_not_matter(library):
     query = surface(shift=0.3)
-    one, two = library.compare(query, 1), library.compare(query, 2)
+    one, two = library.compare(query, Resources(n_threads=1)), library.compare(query, Resources(n_threads=2))
     assert one.score == two.score
     np.testing.assert_array_equal(one.log_ratio, two.log_ratio)
 
@@ -144,3 +145,17 @@ def test_the_bias_of_far_patches_hardly_counts():
     expected = 1 / (1 + (0.125 * np.array([-3.0, 0.0, 97.0])) ** 2) ** 2
     np.testing.assert_allclose(found, expected / expected.mean(), rtol=0.02)
     assert found[2] < 1e-3
+
+
+@pytest.mark.parametrize("worst", [None, 5])
+def test_a_device_finds_what_the_cpu_finds(library, worst):
+    pytest.importorskip("torch")
+    library, there = replace(library, worst=worst), Resources("torch")
+    sums = library.mutual_sums()
+    np.testing.assert_allclose(library.mutual_sums(resources=there), sums, rtol=1e-5)
+    query = surface(shift=0.3)
+    one, other = library.compare(query), library.compare(query, there)
+    assert one.nearest == other.nearest
+    np.testing.assert_allclose(other.log_ratio, one.log_ratio, atol=1e-5)
+    scores = [[each.score for each in library.left_out(sums, resources)] for resources in (Resources(), there)]
+    np.testing.assert_allclose(scores[1], scores[0], atol=1e-5)

@@ -54,6 +54,9 @@ def test_only_pairs_with_new_samples_are_computed():
 def test_threads_do_not_matter():
     s = samples(4, count=7)
     batch = make_batch(s, s.mean(axis=(0, 1)), 0.8)
-    np.testing.assert_array_equal(mutual_mean_log_sums(batch, n_threads=1), mutual_mean_log_sums(batch, n_threads=3))
+    one, three = Resources(n_threads=1), Resources(n_threads=3)
+    np.testing.assert_array_equal(
+        mutual_mean_log_sums(batch, resources=one), mutual_mean_log_sums(batch, resources=three)
+    )
     queries = make_batch(s[:2], s.mean(axis=(0, 1)), 0.8)
-    np.testing.assert_array_equal(mean_log_sums(queries, batch, 1), mean_log_sums(queries, batch, 3))
+    np.testing.assert_array_equal(mean_log_sums(queries, batch, one), mean_log_sums(queries, batch, three))

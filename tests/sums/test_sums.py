@@ -135,7 +135,7 @@ def test_heavy_points_far_away_do_not_show_through_the_floor():
         ((np.zeros((3, 2)), np.zeros((3, 2)), -1.0), {}, "positive"),
         ((np.zeros((3, 2)), np.zeros((3, 2)), np.nan), {}, "positive"),
         ((np.zeros((3, 2)), np.zeros((3, 2)), 1.0), {"log_weight": np.zeros(2)}, "each of the 3 points"),
-        ((np.zeros((3, 2)), np.zeros((4, 2)), 1.0), {"leave_one_out": True}, "points themselves"),
+        ((np.zeros((4, 2)), np.zeros((3, 2)), 1.0), {"leave_one_out": True}, "points themselves"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(arguments, options, message):

@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from vwkde._networks import require_torch, single_threaded_torch
+from vwkde._networks import single_threaded_torch
 from vwkde.baselines.answer import Answer
 from vwkde.baselines.dense import dense_network, draw_batch, prepare, to_tensor, train, values
+from vwkde.engines import require_torch
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -21,8 +21,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from vwkde import _blocks
-from vwkde._networks import require_torch, single_threaded_torch
+from vwkde._networks import single_threaded_torch
 from vwkde.baselines.dense import dense_network, draw_batch, prepare, to_tensor, train, values
+from vwkde.engines import require_torch
 from vwkde.guides import LogOdds
 
 Floats = NDArray[np.float64]

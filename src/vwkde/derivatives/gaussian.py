@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from vwkde.exceptions import DegenerateDataWarning
+from vwkde.geometry import mean_and_scatter
 
 Floats = NDArray[np.float64]
 
@@ -49,11 +50,10 @@ def fit_gaussian(x: Floats, weight: Floats, name: str | None = None) -> Gaussian
     The covariance is the sample's own: any ridge on it would bias the Laplacian. Only a sample too small to have one is
     shrunk towards the identity, which here is the pooled covariance.
     """
-    mean = np.average(x, axis=0, weights=weight)
-    centred = x - mean
-    covariance = (centred.T * weight) @ centred / (len(x) - 1)
+    mean, scatter = mean_and_scatter(x, weight)
+    covariance = scatter / (len(x) - 1)
     if len(x) - 1 < 2 * x.shape[1]:
-        shrinkage = ledoit_wolf_shrinkage(centred, assume_centered=True)
+        shrinkage = ledoit_wolf_shrinkage(x - mean, assume_centered=True)
         covariance = (1 - shrinkage) * covariance + shrinkage * np.eye(x.shape[1])
     values, vectors = np.linalg.eigh(covariance)
     if name and values[0] < _THINNEST:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._networks import Network, fit_networks, mean_of, require_torch
+from vwkde._networks import Network, fit_networks, mean_of
 from vwkde.derivatives.gaussian import GaussianDerivatives, fit_gaussian
+from vwkde.engines import require_torch
 from vwkde.samples import effective_rows
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from vwkde import _html, _sketches
 from vwkde._blocks import run, thread_count
 from vwkde._canvas import RED, TEAL
 from vwkde._progress import track
+from vwkde.engines import choose_engine
 from vwkde.inspection.calibration import Calibration, calibrate
 from vwkde.inspection.coordinates import Coordinates, fit_coordinates
 from vwkde.inspection.features import FeatureSet, as_features
@@ -24,6 +25,7 @@ from vwkde.inspection.map_colours import map_colours
 from vwkde.inspection.model_file import ModelFileError, read_model, write_model
 from vwkde.inspection.pictures import check_shape
 from vwkde.inspection.regions import Box, find_regions, near_peak
+from vwkde.resources import Resources
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -109,6 +111,8 @@ class SurfaceInspector:
         Seeds every random choice.
     n_threads : int or None
         Threads to use; by default all that the machine and its environment allow.
+    device : str or None
+        Where images are compared with all good ones: "cuda" for a GPU. By default the CPU, which also does all else.
     """
 
     def __init__(
@@ -119,12 +123,14 @@ class SurfaceInspector:
         candidates: int = 10,
         random_state: int = 0,
         n_threads: int | None = None,
+        device: str | None = None,
     ) -> None:
         self.features = features
         self.false_reject_rate = false_reject_rate
         self.candidates = candidates
         self.random_state = random_state
         self.n_threads = n_threads
+        self.device = device
 
     def fit(self, images: Images) -> Self:
         """Learn from good images: gray arrays of one shape, with values from 0 to 1, or pairs of a name and an array.
@@ -139,7 +145,7 @@ class SurfaceInspector:
         library = make_library(_mapped(measured, coordinates), self.candidates, self.random_state, features.worst)
         self._features, self._coordinates = features, coordinates
         self.image_shape = shape
-        self._settle(library, library.mutual_sums(n_threads=self.n_threads), names, thumbnails)
+        self._settle(library, library.mutual_sums(resources=self._resources), names, thumbnails)
         return self
 
     def add(self, images: Images) -> Self:
@@ -148,7 +154,7 @@ class SurfaceInspector:
         names, measured, thumbnails, _ = _measure(images, self._features, self.n_threads, self.image_shape, self.names_)
         if names:
             library = self._library.grown(_mapped(measured, self._coordinates))
-            sums = library.mutual_sums(self._sums, self.n_threads)
+            sums = library.mutual_sums(self._sums, self._resources)
             self._settle(library, sums, [*self.names_, *names], np.concatenate([self.thumbnails_, thumbnails]))
         return self
 
@@ -158,7 +164,7 @@ class SurfaceInspector:
         start = perf_counter()
         check_shape(image, self.image_shape, name)
         measured = _rows(self._features(image, self._features.grid))
-        found = self._library.compare(self._coordinates(measured), self.n_threads)
+        found = self._library.compare(self._coordinates(measured), self._resources)
         ratio_map = self._map(found.log_ratio)
         return Inspection(
             name,
@@ -203,7 +209,7 @@ class SurfaceInspector:
         write_model(path, arrays, settings)
 
     @classmethod
-    def load(cls, path: Path, n_threads: int | None = None) -> Self:
+    def load(cls, path: Path, n_threads: int | None = None, device: str | None = None) -> Self:
         """Return the inspection that `save` wrote."""
         arrays, settings = read_model(path)
         try:
@@ -213,6 +219,7 @@ class SurfaceInspector:
                 candidates=settings["candidates"],
                 random_state=settings["random_state"],
                 n_threads=n_threads,
+                device=device,
             )
             inspector._features = as_features(inspector.features)
             inspector.image_shape = tuple(settings["image_shape"])
@@ -231,9 +238,14 @@ class SurfaceInspector:
             raise ModelFileError(f"{path}: the part {error} is missing. Fit it again, or take a copy.") from None
         return inspector
 
+    @property
+    def _resources(self) -> Resources:
+        engine, device = choose_engine("auto", self.device)
+        return Resources(engine, n_threads=self.n_threads, device=device)
+
     def _settle(self, library: Library, sums: Floats, names: list[str], thumbnails: NDArray[np.uint8]) -> None:
         """Keep a library and what its images say of one another."""
-        found = library.left_out(sums, self.n_threads)
+        found = library.left_out(sums, self._resources)
         scores = np.array([comparison.score for comparison in found])
         peaks = np.array([self._map(comparison.log_ratio).max() for comparison in found], dtype=np.float64)
         self._calibrate(scores, peaks)

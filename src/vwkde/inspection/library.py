@@ -19,7 +19,7 @@ from vwkde import _blocks
 from vwkde.bandwidth import select_bandwidth
 from vwkde.derivatives.gaussian import GaussianDerivatives, fit_gaussian
 from vwkde.estimates import EstimatePair
-from vwkde.resources import ONE_THREAD, Resources
+from vwkde.resources import DEFAULT_RESOURCES, ONE_THREAD, Resources
 from vwkde.samples import Sample
 from vwkde.sums.batches import Batch, make_batch, mean_log_sums, mutual_mean_log_sums
 from vwkde.weights import Weight
@@ -67,62 +67,61 @@ class Library:
         """Return the library with more good images."""
         return replace(self, patches=np.concatenate([self.patches, patches]))
 
-    def compare(self, patches: Singles, n_threads: int | None = None) -> Comparison:
+    def compare(self, patches: Singles, resources: Resources = DEFAULT_RESOURCES) -> Comparison:
         """Return how an image's patches compare with the library."""
-        plain = self.plain_divergences(patches, n_threads)
-        return self._refine(patches, np.argsort(plain, kind="stable")[: self.candidates], n_threads)
+        plain = self.plain_divergences(patches, resources)
+        return self._refine(patches, np.argsort(plain, kind="stable")[: self.candidates], resources)
 
-    def plain_divergences(self, patches: Singles, n_threads: int | None = None) -> Floats:
+    def plain_divergences(self, patches: Singles, resources: Resources = DEFAULT_RESOURCES) -> Floats:
         """Return the KL divergence of an image from every good one by plain kernel estimates."""
         patches = patches[:: self._every]
-        own = self._pair(_sample(patches), _sample(patches), UniformWeight(), n_threads)
-        others = mean_log_sums(self._batch_of(patches[None]), self._batch, n_threads)[0]
+        own = self._pair(_sample(patches), _sample(patches), UniformWeight(), resources)
+        others = mean_log_sums(self._batch_of(patches[None]), self._batch, resources)[0]
         return _at_least_itself(own).mean() - (others - np.log(self._batch.rows.shape[1]))
 
-    def mutual_sums(self, known: Floats | None = None, n_threads: int | None = None) -> Floats:
+    def mutual_sums(self, known: Floats | None = None, resources: Resources = DEFAULT_RESOURCES) -> Floats:
         """Return the mean log kernel sums between all good images, those known not being computed again."""
         first = 0 if known is None else len(known)
-        found = mutual_mean_log_sums(self._batch, first, n_threads)
+        found = mutual_mean_log_sums(self._batch, first, resources)
         if known is not None:
             found[:first, :first] = known
         return found
 
-    def left_out(self, sums: Floats, n_threads: int | None = None) -> list[Comparison]:
+    def left_out(self, sums: Floats, resources: Resources = DEFAULT_RESOURCES) -> list[Comparison]:
         """Return how every good image compares with the others."""
         count = self._batch.rows.shape[1]
         plain = (np.diag(sums)[:, None] - np.log(count - 1)) - (sums - np.log(count))
         np.fill_diagonal(plain, np.inf)
         order = np.argsort(plain, axis=1, kind="stable")[:, : min(self.candidates, len(plain) - 1)]
         found: dict[int, Comparison] = {}
+        alone = replace(resources, n_threads=1)
 
         def work(image: int) -> None:
-            found[image] = self._refine(self.patches[image], order[image], 1)
+            found[image] = self._refine(self.patches[image], order[image], alone)
 
-        _blocks.run(work, list(range(len(plain))), "calibration", n_threads)
+        _blocks.run(work, list(range(len(plain))), "calibration", resources.n_threads)
         return [found[image] for image in range(len(plain))]
 
-    def _refine(self, patches: Singles, candidates: NDArray[np.intp], n_threads: int | None) -> Comparison:
+    def _refine(self, patches: Singles, candidates: NDArray[np.intp], resources: Resources) -> Comparison:
         """Return the comparison with the candidates, nearest first."""
         if self.worst is None:
-            return self._nearest(patches, candidates, n_threads)
-        return self._together(patches, candidates, self.worst, n_threads)
+            return self._nearest(patches, candidates, resources)
+        return self._together(patches, candidates, self.worst, resources)
 
-    def _together(
-        self, patches: Singles, candidates: NDArray[np.intp], worst: int, n_threads: int | None
-    ) -> Comparison:
+    def _together(self, patches: Singles, candidates: NDArray[np.intp], worst: int, resources: Resources) -> Comparison:
         """Return the comparison of the worst patches with all candidates by plain estimates."""
         good = self.patches[candidates].reshape(-1, patches.shape[1])
-        log_ratio = self._pair(_sample(patches), _sample(good), UniformWeight(), n_threads).at_numerator.log_ratio
+        log_ratio = self._pair(_sample(patches), _sample(good), UniformWeight(), resources).at_numerator.log_ratio
         return Comparison(float(np.sort(log_ratio)[-worst:].mean()), int(candidates[0]), log_ratio)
 
-    def _nearest(self, patches: Singles, candidates: NDArray[np.intp], n_threads: int | None) -> Comparison:
+    def _nearest(self, patches: Singles, candidates: NDArray[np.intp], resources: Resources) -> Comparison:
         """Return the comparison with the nearest of the candidates by the paper's weighted estimates."""
         found: dict[int, Floats] = {}
 
         def work(image: int) -> None:
             found[image] = self.log_ratio(patches, image)
 
-        _blocks.run(work, [int(image) for image in candidates], None, n_threads)
+        _blocks.run(work, [int(image) for image in candidates], None, resources.n_threads)
         nearest = min(found, key=lambda image: found[image].mean())
         return Comparison(float(found[nearest].mean()), nearest, found[nearest])
 
@@ -141,10 +140,9 @@ class Library:
         importance = _trust(models, points, self.bandwidth)
         terms = bias_terms(*models, points)
         weight = fit_expansion(points, terms, importance, basis, self.length_scale, _RIDGE, ONE_THREAD)
-        return _log_ratio(self._pair(query, good, weight, 1))
+        return _log_ratio(self._pair(query, good, weight, ONE_THREAD))
 
-    def _pair(self, query: Sample, good: Sample, weight: Weight, n_threads: int | None) -> EstimatePair:
-        resources = Resources(n_threads=n_threads)
+    def _pair(self, query: Sample, good: Sample, weight: Weight, resources: Resources) -> EstimatePair:
         return EstimatePair(query, good, weight, self.bandwidth, query.points.dtype, resources)
 
     @property

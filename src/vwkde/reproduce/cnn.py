@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._networks import require_torch
+from vwkde.engines import require_torch
 from vwkde.inspection.patches import PatchGrid
 
 Floats = NDArray[np.float64]

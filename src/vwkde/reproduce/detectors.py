@@ -70,7 +70,7 @@ class Weighted:
 
     def __call__(self, patches: Singles) -> Finding:
         """Return the smallest divergence and the log ratios."""
-        found = self.library.compare(patches, 1)
+        found = self.library.compare(patches, ONE_THREAD)
         return Finding(found.score, found.log_ratio)
 
 
@@ -82,7 +82,7 @@ class Plain:
 
     def __call__(self, patches: Singles) -> Finding:
         """Return the smallest divergence and the log ratios."""
-        nearest = self.library.patches[int(np.argmin(self.library.plain_divergences(patches, 1)))]
+        nearest = self.library.patches[int(np.argmin(self.library.plain_divergences(patches, ONE_THREAD)))]
         own = log_kernel_sums(patches, patches, self.library.bandwidth, leave_one_out=True, resources=ONE_THREAD)
         other = log_kernel_sums(patches, nearest, self.library.bandwidth, resources=ONE_THREAD)
         log_ratio = own - np.log(len(patches) - 1) - other + np.log(len(nearest))

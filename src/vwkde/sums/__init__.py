@@ -8,10 +8,16 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vwkde.engines import ON_DEVICE
 from vwkde.resources import DEFAULT_RESOURCES, Resources
-from vwkde.sums import reference, tiles
+from vwkde.sums import reference, tiles, torch_engine, triton_engine
 
-_ENGINES: dict[str, Callable[..., NDArray[np.float64]]] = {"numba": tiles.log_sums, "reference": reference.log_sums}
+_ENGINES: dict[str, Callable[..., NDArray[np.float64]]] = {
+    "numba": tiles.log_sums,
+    "torch": torch_engine.log_sums,
+    "triton": triton_engine.log_sums,
+    "reference": reference.log_sums,
+}
 
 
 def log_kernel_sums(
@@ -34,9 +40,9 @@ def log_kernel_sums(
     log_weight
         One log weight per point (m,), or several columns (m, k), which share the pass too.
     leave_one_out
-        The queries are the points, and each sum leaves its own point out.
+        The queries are the points, or the first of them, and each sum leaves its own point out.
     resources
-        Engine, memory and threads. The engine is "numba" (tiles, all cores) or "reference" (plain NumPy).
+        Engine, device, memory and threads; see `vwkde.engines`.
 
     Returns
     -------
@@ -57,6 +63,7 @@ def log_kernel_sums(
         excluded,
         resources.memory_budget,
         resources.n_threads,
+        *([resources.device] if resources.engine in ON_DEVICE else []),
     )
     return sums.reshape((*bandwidths.shape, len(queries), *weights.shape[1:]))
 
@@ -76,5 +83,5 @@ def _check(
         raise ValueError(f"The bandwidth must be positive and finite. Got {bandwidths} instead.")
     if weights.ndim not in (1, 2) or len(weights) != len(points) or not (weights < np.inf).all():
         raise ValueError(f"log_weight must hold one number below infinity for each of the {len(points)} points.")
-    if leave_one_out and len(queries) != len(points):
-        raise ValueError("leave_one_out needs the points themselves as queries.")
+    if leave_one_out and len(queries) > len(points):
+        raise ValueError("leave_one_out needs the points themselves, or the first of them, as queries.")

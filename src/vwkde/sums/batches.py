@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from vwkde import _blocks
 from vwkde._exp2 import limit
-from vwkde.sums import kernels
+from vwkde.engines import ON_DEVICE
+from vwkde.resources import DEFAULT_RESOURCES, Resources
+from vwkde.sums import kernels, torch_engine, triton_engine
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -21,6 +23,8 @@ _FAR = np.float32(1e4)
 """Where padding stands, in bandwidths: its kernel is at the floor for every point."""
 _VECTOR = 16
 _LN2 = np.log(2)
+_MEANS = {"torch": torch_engine.mean_log2_sums, "triton": triton_engine.mean_log2_sums}
+"""What does the same on a device."""
 
 
 @dataclass(frozen=True)
@@ -44,24 +48,28 @@ def make_batch(samples: NDArray[np.floating], centre: Floats, bandwidth: float) 
     return Batch(rows, tiles)
 
 
-def mean_log_sums(queries: Batch, points: Batch, n_threads: int | None = None) -> Floats:
+def mean_log_sums(queries: Batch, points: Batch, resources: Resources = DEFAULT_RESOURCES) -> Floats:
     """Return the mean over each query sample of the log kernel sums over each other sample, (queries, samples)."""
+    if resources.engine in ON_DEVICE:
+        return _LN2 * _MEANS[resources.engine](queries.rows, points.rows, False, resources.device)
     found = np.empty((len(queries), len(points)))
-    parts = _blocks.split(len(points), max(1, -(-len(points) // _blocks.thread_count(n_threads))))
+    parts = _blocks.split(len(points), max(1, -(-len(points) // _blocks.thread_count(resources.n_threads))))
     pairs = [(i, range(part.start, part.stop)) for i in range(len(queries)) for part in parts]
 
     def keep(i: int, k: int, forward: float, _: float) -> None:
         found[i, k] = forward
 
-    _compare(queries, points, pairs, keep, False, n_threads)
+    _compare(queries, points, pairs, keep, False, resources.n_threads)
     return found
 
 
-def mutual_mean_log_sums(batch: Batch, first: int = 0, n_threads: int | None = None) -> Floats:
+def mutual_mean_log_sums(batch: Batch, first: int = 0, resources: Resources = DEFAULT_RESOURCES) -> Floats:
     """Return the same for all pairs of one batch; on the diagonal each point is left out of its own sum.
 
     With `first`, only pairs of which one sample is that or a later one are computed; the others are NaN.
     """
+    if resources.engine in ON_DEVICE:
+        return _mutual_on_device(batch.rows, first, resources)
     found = np.full((len(batch), len(batch)), np.nan)
     pairs = [(i, range(max(i, first), len(batch))) for i in range(len(batch))]
 
@@ -70,8 +78,19 @@ def mutual_mean_log_sums(batch: Batch, first: int = 0, n_threads: int | None = N
         if i != k:
             found[k, i] = backward
 
-    _compare(batch, batch, pairs, keep, True, n_threads)
+    _compare(batch, batch, pairs, keep, True, resources.n_threads)
     return found
+
+
+def _mutual_on_device(rows: Singles, first: int, resources: Resources) -> Floats:
+    means, later = _MEANS[resources.engine], rows[first:]
+    found = np.full((len(rows), len(rows)), np.nan)
+    found[first:] = means(later, rows, False, resources.device)
+    if first:
+        found[:first, first:] = means(rows[:first], later, False, resources.device)
+    new = np.arange(first, len(rows))
+    found[new, new] = means(later, later, True, resources.device)
+    return _LN2 * found
 
 
 def _compare(

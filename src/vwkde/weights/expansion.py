@@ -21,7 +21,9 @@ from vwkde import _blocks
 from vwkde._compile import compiled
 from vwkde._exp2 import exp2
 from vwkde._progress import track
+from vwkde.engines import ON_DEVICE
 from vwkde.resources import DEFAULT_RESOURCES, Resources
+from vwkde.weights import on_device
 from vwkde.weights.residual import BiasTerms
 
 Floats = NDArray[np.float64]
@@ -49,13 +51,18 @@ class KernelExpansion:
 
     def log_weight(self, x: Floats) -> Floats:
         """Return log α."""
-        log_weight = self._times_coefficients(x, lambda rows, out: self._kernel(x[rows], out))
+        if self.resources.engine in ON_DEVICE:
+            log_weight = on_device.values(self._on_device, self.coefficients, x)
+        else:
+            log_weight = self._times_coefficients(x, lambda rows, out: self._kernel(x[rows], out))
         if self.level is None:
             return log_weight
         return np.clip(log_weight, self.level - _STEEPEST, self.level + _STEEPEST)
 
     def slope(self, x: Floats, direction: Floats) -> Floats:
         """Return ∇log α · direction."""
+        if self.resources.engine in ON_DEVICE:
+            return on_device.slopes(self._on_device, self.coefficients, x, direction)
         return self._times_coefficients(x, lambda rows, out: self.design(x[rows], direction[rows], out))
 
     def design(self, x: Floats, direction: Floats, out: Floats) -> None:
@@ -63,6 +70,10 @@ class KernelExpansion:
         self._kernel(x, out)
         offset = np.einsum("ij,ij->i", direction, x)
         _multiply_by_slope(direction @ self.basis.T, offset, 1 / self.length_scale**2, out)
+
+    @property
+    def _on_device(self) -> on_device.Basis:
+        return on_device.make_basis(self.basis, self.length_scale, self.resources)
 
     def _kernel(self, x: Floats, out: Floats) -> None:
         scale = 1 / (self.length_scale**2 * np.log(2))
@@ -97,17 +108,11 @@ def fit_expansion(
     `importance` turns the mean over the rows of x into the wanted objective and has mean one.
     """
     expansion = KernelExpansion(basis, np.zeros(len(basis)), length_scale, resources=resources)
-    normal = np.zeros((len(basis), len(basis)), order="F")
-    right = np.zeros(len(basis))
-    root = np.sqrt(importance)
-    blocks = _blocks.split(len(x), _blocks.block_rows(8 * len(basis), min(resources.memory_budget, _BLOCK_BYTES)))
-    design = np.empty((blocks[0].stop, len(basis)))
-    for block in track(blocks, "weight fit", len(blocks)):
-        f = design[: block.stop - block.start]
-        _fill_design(expansion, x[block], terms.direction[block] * root[block, None], f)
-        normal = dsyrk(2 / len(x), f.T, beta=1, c=normal, lower=1, overwrite_c=1)
-        # from the same BLAS library: idle threads of another one would spin and slow the update down
-        right = dgemv(-2 / len(x), f.T, root[block] * terms.unweighted[block], beta=1, y=right, overwrite_y=1)
+    if resources.engine in ON_DEVICE:
+        basis_there = expansion._on_device
+        normal, right = on_device.normal_equations(basis_there, x, terms.direction, terms.unweighted, importance)
+    else:
+        normal, right = _normal_equations(expansion, x, terms, importance)
     # a ridge that rounding would swallow is none
     normal[np.diag_indices(len(basis))] += max(ridge, len(basis) * np.finfo(np.float64).eps * np.trace(normal))
     factor, failed = dpotrf(normal, lower=1, overwrite_a=1)
@@ -116,6 +121,24 @@ def fit_expansion(
     coefficients = cho_solve((factor, True), right, check_finite=False)
     fitted = replace(expansion, coefficients=coefficients)
     return replace(fitted, level=float(np.median(fitted.log_weight(basis))))
+
+
+def _normal_equations(
+    expansion: KernelExpansion, x: Floats, terms: BiasTerms, importance: Floats
+) -> tuple[Floats, Floats]:
+    """Return the normal equations: the matrix, of which the lower half is filled, and the right-hand side."""
+    m = len(expansion.basis)
+    normal, right = np.zeros((m, m), order="F"), np.zeros(m)
+    root = np.sqrt(importance)
+    blocks = _blocks.split(len(x), _blocks.block_rows(8 * m, min(expansion.resources.memory_budget, _BLOCK_BYTES)))
+    design = np.empty((blocks[0].stop, m))
+    for block in track(blocks, "weight fit", len(blocks)):
+        f = design[: block.stop - block.start]
+        _fill_design(expansion, x[block], terms.direction[block] * root[block, None], f)
+        normal = dsyrk(2 / len(x), f.T, beta=1, c=normal, lower=1, overwrite_c=1)
+        # from the same BLAS library: idle threads of another one would spin and slow the update down
+        right = dgemv(-2 / len(x), f.T, root[block] * terms.unweighted[block], beta=1, y=right, overwrite_y=1)
+    return normal, right
 
 
 def _fill_design(expansion: KernelExpansion, x: Floats, direction: Floats, out: Floats) -> None:

@@ -12,10 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde import _blocks
 from vwkde.derivatives import Derivatives
 from vwkde.weights import Weight
 
 Floats = NDArray[np.float64]
+
+_NUMBERS = 2**19
+"""Numbers that a thread takes at a time, where rows are many."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +30,17 @@ class BiasTerms:
     unweighted: Floats
 
 
-def bias_terms(numerator: Derivatives, denominator: Derivatives, x: Floats) -> BiasTerms:
+def bias_terms(numerator: Derivatives, denominator: Derivatives, x: Floats, n_threads: int | None = None) -> BiasTerms:
     """Return the terms of B at the points x."""
-    laplacians = numerator.laplacian_over_density(x) - denominator.laplacian_over_density(x)
-    return BiasTerms(numerator.score(x) - denominator.score(x), 0.5 * laplacians)
+    terms = BiasTerms(np.empty_like(x), np.empty(len(x)))
+
+    def work(rows: slice) -> None:
+        laplacians = numerator.laplacian_over_density(x[rows]) - denominator.laplacian_over_density(x[rows])
+        terms.unweighted[rows] = 0.5 * laplacians
+        terms.direction[rows] = numerator.score(x[rows]) - denominator.score(x[rows])
+
+    _blocks.run_over_rows(work, len(x), max(1, _NUMBERS // x.shape[1]), n_threads)
+    return terms
 
 
 def residual_bias(weight: Weight, terms: BiasTerms, x: Floats) -> Floats:

@@ -1,0 +1,83 @@
+"""Which engine computes, and on which device: the rules in one place.
+
+| engine      | what it is                                    | where it runs                         |
+|-------------|-----------------------------------------------|---------------------------------------|
+| "numba"     | compiled tiles on all cores                   | the CPU                               |
+| "torch"     | plain torch in blocks                         | a device of torch that knows float64  |
+| "triton"    | fused kernels                                 | a CUDA GPU                            |
+| "reference" | plain NumPy, slow: what the others must equal | the CPU                               |
+
+"auto" takes "triton" on a CUDA GPU, or "torch" where Triton is not installed, and "numba" everywhere else. The device
+is the one that was named, else that of the tensors that came in, else the CPU; "triton" alone looks for a GPU.
+"""
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+ENGINES = ("auto", "numba", "torch", "triton", "reference")
+ON_DEVICE = ("torch", "triton")
+"""Engines that compute where the device is; the others leave it to networks."""
+_USE_CPU = "Take device='cpu'."
+_NO_GPU = (
+    "The engine 'triton' needs a CUDA GPU: take engine='auto', or where there is a GPU, a torch that knows it, "
+    "installed with: pip install 'vwkde[torch]'"
+)
+
+
+def choose_engine(engine: str, device: str | None, *inputs: Any) -> tuple[str, str]:
+    """Return the engine and the device to use for these inputs, or raise with what is missing."""
+    place = device or home(*inputs) or ("cuda" if engine == "triton" else "cpu")
+    on_gpu = place.split(":")[0] == "cuda"
+    hint = _NO_GPU if engine == "triton" else _USE_CPU
+    if engine == "auto":
+        engine = "numba" if not on_gpu else "triton" if find_spec("triton") else "torch"
+    if engine in ON_DEVICE:
+        require_torch(place, f"The engine {engine!r} needs", hint)
+    if engine == "triton":
+        _require_triton(place, on_gpu)
+    return engine, place
+
+
+def require_torch(device: str, who: str = "Networks need", hint: str = _USE_CPU) -> None:
+    """Raise with what to do about it, unless torch and the device are there."""
+    try:
+        import torch
+    except ImportError:
+        raise ImportError(f"{who} torch; install it with: pip install 'vwkde[torch]'") from None
+    try:
+        torch.zeros(1, device=device)
+    except (AssertionError, RuntimeError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise ValueError(f"The device {device!r} cannot be used: {reason}. {hint}") from None
+
+
+def _require_triton(device: str, on_gpu: bool) -> None:
+    if not on_gpu:
+        raise ValueError(
+            f"The engine 'triton' needs a CUDA GPU. Got device={device!r} instead; take device='cuda', or "
+            f"engine='torch', which runs there too."
+        )
+    if find_spec("triton") is None:
+        raise ImportError(
+            "The engine 'triton' needs Triton; install it with: pip install triton. Without it, engine='torch' runs on "
+            "the same GPU."
+        )
+
+
+def send(array: NDArray[np.floating], device: str) -> "Tensor":
+    """Return an array as a tensor on a device; one that must not be written is copied, lest torch warn of it."""
+    import torch
+
+    return torch.as_tensor(array if array.flags.writeable else array.copy(), device=device)
+
+
+def home(*inputs: Any) -> str | None:
+    """Return where the tensors among the inputs live, if that is elsewhere than on the CPU."""
+    homes = [str(data.device) for data in inputs if hasattr(data, "detach")]
+    return next((place for place in homes if place != "cpu"), None)
