@@ -66,6 +66,16 @@ def run(work: Callable[[T], None], blocks: list[T], stage: str | None, n_threads
 
 
 @contextmanager
+def as_block() -> Iterator[None]:
+    """Treat what follows as one block among others that run at the same time: it stays on this thread."""
+    token = _is_block.set(True)
+    try:
+        yield
+    finally:
+        _is_block.reset(token)
+
+
+@contextmanager
 def single_threaded() -> Iterator[None]:
     """Hold BLAS, and OpenMP loops started by this thread, to one thread.
 

@@ -11,7 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from vwkde.resources import DEFAULT_RESOURCES, Resources
 from vwkde.sums import reference, tiles
 
-_ENGINES: dict[str, Callable[..., NDArray[np.float64]]] = {"numba": tiles.log_sums, "reference": reference.log_sums}
+_ENGINES: dict[str, Callable[..., NDArray[np.float64]]] = {
+    "numba": tiles.log_sums,
+    "reference": reference.log_sums,
+    "dask": tiles.log_sums,  # what spreads is folds over streams; the sums of one piece are those of a CPU
+}
 
 
 def log_kernel_sums(

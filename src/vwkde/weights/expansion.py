@@ -9,6 +9,7 @@ two matrix products and one compiled pass, in blocks of rows, into a symmetric r
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +98,25 @@ def fit_expansion(
     `importance` turns the mean over the rows of x into the wanted objective and has mean one.
     """
     expansion = KernelExpansion(basis, np.zeros(len(basis)), length_scale, resources=resources)
+    return solved(expansion, normal_equations(expansion, x, terms, importance, len(x)), ridge)
+
+
+class NormalEquations(NamedTuple):
+    """The matrix, of which only the lower triangle counts, and the right-hand side; both are sums over rows."""
+
+    matrix: Floats
+    right: Floats
+
+    def plus(self, other: "NormalEquations") -> "NormalEquations":
+        """Return the equations of both together."""
+        return NormalEquations(self.matrix + other.matrix, self.right + other.right)
+
+
+def normal_equations(
+    expansion: KernelExpansion, x: Floats, terms: BiasTerms, importance: Floats, rows: float
+) -> NormalEquations:
+    """Return what rows of x, out of so many in all, contribute to the normal equations."""
+    basis, resources = expansion.basis, expansion.resources
     normal = np.zeros((len(basis), len(basis)), order="F")
     right = np.zeros(len(basis))
     root = np.sqrt(importance)
@@ -105,9 +125,16 @@ def fit_expansion(
     for block in track(blocks, "weight fit", len(blocks)):
         f = design[: block.stop - block.start]
         _fill_design(expansion, x[block], terms.direction[block] * root[block, None], f)
-        normal = dsyrk(2 / len(x), f.T, beta=1, c=normal, lower=1, overwrite_c=1)
+        normal = dsyrk(2 / rows, f.T, beta=1, c=normal, lower=1, overwrite_c=1)
         # from the same BLAS library: idle threads of another one would spin and slow the update down
-        right = dgemv(-2 / len(x), f.T, root[block] * terms.unweighted[block], beta=1, y=right, overwrite_y=1)
+        right = dgemv(-2 / rows, f.T, root[block] * terms.unweighted[block], beta=1, y=right, overwrite_y=1)
+    return NormalEquations(normal, right)
+
+
+def solved(expansion: KernelExpansion, equations: NormalEquations, ridge: float) -> KernelExpansion:
+    """Return the expansion with the coefficients that solve the equations, which are used up."""
+    normal, right = equations
+    basis = expansion.basis
     # a ridge that rounding would swallow is none
     normal[np.diag_indices(len(basis))] += max(ridge, len(basis) * np.finfo(np.float64).eps * np.trace(normal))
     factor, failed = dpotrf(normal, lower=1, overwrite_a=1)
