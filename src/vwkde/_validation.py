@@ -1,5 +1,6 @@
 """What enters from outside is checked here, once; the rest of the package assumes clean arrays."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,8 @@ def column_names(data: Any) -> Names:
 
 def to_floats(data: Any, name: str, names: Names) -> Array:
     """Return numbers as float32, if they are that, or as float64; raise if they are none."""
+    if isinstance(data, str | Path):
+        raise ValueError(f"The {name} is a path; here an array is needed. Load it, for example with np.load(path).")
     if sparse.issparse(data):
         raise TypeError(f"The {name} is a sparse matrix; a dense array is needed. Call .toarray() on it.")
     if isinstance(data, np.ma.MaskedArray):

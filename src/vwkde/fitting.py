@@ -269,24 +269,11 @@ class Fitting:
         chosen = random.choice(len(pooled), min(len(pooled), self.max_basis), replace=False)
         basis = pooled[np.sort(chosen)]
         if self.target in ("pooled", "kl") and any(sample.rest for sample in samples):
-            return self._fit_expansion_to_all(samples, tilted, basis, float(length_scale))
+            sides = samples[:1] if self.target == "kl" else samples
+            return fit_expansion_to_all(sides, tilted, basis, float(length_scale), self.ridge, self.resources)
         x, importance = self._objective(uniform)
         terms = bias_terms(*tilted, x)
         return fit_expansion(x, terms, importance, basis, float(length_scale), self.ridge, self.resources)
-
-    def _fit_expansion_to_all(
-        self, samples: tuple[Sample, Sample], tilted: tuple[Derivatives, Derivatives], basis: Floats, scale: float
-    ) -> Weight:
-        """Fit the expansion to the rows held and to all others, both samples counting alike."""
-        expansion = KernelExpansion(basis, np.zeros(len(basis)), scale, resources=self.resources)
-        sides = samples[:1] if self.target == "kl" else samples
-        found = []
-        for sample in sides:
-            work = _EquationsOf(expansion, tilted, len(sides) * sample.total_weight)
-            found.append(work(sample.points, sample.weight))
-            if sample.rest is not None:
-                found.append(sample.rest.fold(work, NormalEquations.plus, "weight fit"))
-        return solved(expansion, reduce(NormalEquations.plus, found), self.ridge)
 
     def _small_weight(self, models: Models, p: Sample, q: Sample) -> Weight:
         """Return the paper's weight by these scores, of few basis points: what it takes to see whether it serves."""
@@ -320,6 +307,25 @@ class _EquationsOf:
 
     def __call__(self, points: Floats, weight: Floats) -> NormalEquations:
         return normal_equations(self.expansion, points, bias_terms(*self.tilted, points), weight, self.rows)
+
+
+def fit_expansion_to_all(
+    samples: tuple[Sample, ...],
+    models: tuple[Derivatives, Derivatives],
+    basis: Floats,
+    length_scale: float,
+    ridge: float,
+    resources: Resources,
+) -> KernelExpansion:
+    """Fit the expansion to all rows of the samples, held or not, each sample counting alike."""
+    expansion = KernelExpansion(basis, np.zeros(len(basis)), length_scale, resources=resources)
+    found = []
+    for sample in samples:
+        work = _EquationsOf(expansion, models, len(samples) * sample.total_weight)
+        found.append(work(sample.points, sample.weight))
+        if sample.rest is not None:
+            found.append(sample.rest.fold(work, NormalEquations.plus, "weight fit"))
+    return solved(expansion, reduce(NormalEquations.plus, found), ridge)
 
 
 def _is(value: Any, name: str) -> bool:

@@ -264,16 +264,15 @@ def _open_parquet(path: Path, name: str) -> ParquetRows:
 
 def _open_dask(data: Any, name: str) -> DaskRows:
     names = column_names(data)
-    array = data.to_dask_array() if hasattr(data, "to_dask_array") else data
+    array = data.to_dask_array(lengths=True) if hasattr(data, "to_dask_array") else data
     if not hasattr(array, "chunks"):
         raise ValueError(f"The {name} must be a Dask array or DataFrame. Got {type(data).__name__} instead.")
     if any(np.isnan(size) for size in array.chunks[0]):
         raise ValueError(
-            f"The {name} is a Dask array whose numbers of rows are not known. Call x.compute_chunk_sizes() on the "
-            f"array, or make it with frame.to_dask_array(lengths=True)."
+            f"The {name} is a Dask array whose chunks have unknown numbers of rows. Call x.compute_chunk_sizes() first."
         )
     array = _two_axes(array, name)
-    to_floats(np.empty((0, array.shape[1]), array.dtype), name, names)
+    _check_kind(array.dtype, name)
     return DaskRows(array.rechunk({1: -1}), names)
 
 
@@ -283,7 +282,7 @@ def _is_mapped(data: Any) -> bool:
 
 
 def _file_rows(mapped: NDArray[Any], name: str) -> Source:
-    to_floats(np.empty((0, mapped.shape[1]), mapped.dtype), name, None)
+    _check_kind(mapped.dtype, name)
     if not isinstance(mapped, np.memmap) or not mapped.size:
         return ArrayRows(mapped)
     if mapped.mode != "r":
@@ -306,6 +305,12 @@ def _two_axes(array: Any, name: str) -> Any:
             f"The {name} must be an array of shape (rows, columns). Got {array.ndim} dimensions instead; reshape it."
         )
     return array
+
+
+def _check_kind(kind: np.dtype[Any], name: str) -> None:
+    to_floats(np.empty(0, kind), name, None)
+    if kind.kind not in "biuf":
+        raise ValueError(f"The {name} must hold numbers only. Got the kind {str(kind)!r} instead; convert it first.")
 
 
 def _floats(values: NDArray[Any]) -> Array:
