@@ -10,8 +10,8 @@ import vwkde
 SOURCE = Path(vwkde.__file__).parent
 
 PIPELINE = [
-    "exceptions", "catalogue", "_compile", "_exp2", "_shared", "_quiet", "_progress", "_blocks", "resources",
-    "_validation", "_files", "results", "tables",
+    "exceptions", "catalogue", "_compile", "_exp2", "_shared", "_quiet", "_progress", "_blocks", "_cluster",
+    "resources", "_validation", "_files", "results", "tables",
     "geometry", "normal_scores", "sources", "streams", "samples", "holding", "functionals",
     "derivatives", "derivatives.gaussian", "derivatives.held_out", "derivatives.mixture", "derivatives.kernel",
     "derivatives.select", "_networks", "derivatives.network", "datasets",

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 import vwkde
+from vwkde._cluster import connected
+from vwkde.inspection.inspector import SurfaceInspector
+from vwkde.reproduce.tasks import Task, run_tasks
 from vwkde.resources import Resources
 from vwkde.sources import DaskRows, open_source
 from vwkde.streams import Stream, Sum, open_pair
@@ -123,6 +126,52 @@ def test_the_default_runs_on_two_processes(client, files):
     np.testing.assert_allclose(found.value, vwkde.kl_divergence(*files, **settings).value, rtol=1e-10)
 
 
+def test_a_fold_of_files_on_a_cluster_is_that_of_one_process(client, files):
+    del client
+    source = open_source(files[0], "numerator")
+    sums = [
+        Stream(source, "numerator", Resources(engine=engine, memory_budget=2**17)).moments(lambda x: 2 * x)
+        for engine in ("numba", "dask")
+    ]
+    assert isinstance(sums[0], Sum)
+    for one, other in zip(*sums, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_good_images_are_compared_by_workers_as_here(client):
+    del client
+    random = np.random.default_rng(0)
+    images = [random.uniform(size=(128, 128)).astype(np.float32) for _ in range(12)]
+    alone, spread = (
+        SurfaceInspector(false_reject_rate=0.2, engine=engine).fit(images[:10]) for engine in ("auto", "dask")
+    )
+    np.testing.assert_allclose(spread._sums, alone._sums, rtol=1e-12)
+    np.testing.assert_allclose(spread.calibration_.scores, alone.calibration_.scores, rtol=1e-9)
+    spread.add([images[10]])
+    np.testing.assert_allclose(spread._sums, alone.add([images[10]])._sums, rtol=1e-12)
+    named = [(f"image {k}", image) for k, image in enumerate(images)]
+    found = list(spread.check_all(iter(named)))
+    assert [each.name for each in found] == [name for name, _ in named]
+    expected = [alone.check(image).score for image in images]
+    np.testing.assert_allclose([each.score for each in found], expected, rtol=1e-9)
+    assert np.ptp(expected) > 0
+
+
+def test_tasks_of_a_reproduction_are_done_by_workers(client, tmp_path):
+    tasks = [Task(f"{base}", pow, (base, 2)) for base in range(7)] + [Task("wrong", pow, ("x", 2))]
+    found = run_tasks(tasks, tmp_path / "journal.jsonl", "squares", cluster=client.scheduler.address)
+    assert [found[f"{base}"].value for base in range(7)] == [base**2 for base in range(7)]
+    assert "TypeError" in found["wrong"].error
+    again = run_tasks(tasks[:7], tmp_path / "journal.jsonl", "squares", cluster="tcp://127.0.0.1:1")
+    assert again == {name: outcome for name, outcome in found.items() if name != "wrong"}
+
+
+def test_a_cluster_that_is_not_there_is_told(monkeypatch):
+    monkeypatch.setattr("vwkde._cluster._PATIENCE", 0.5)
+    with pytest.raises(ValueError, match="No Dask scheduler answers"), connected("tcp://127.0.0.1:1"):
+        pass
+
+
 def _slow_the_first_time(block, block_info=None, folder=None):
     """Leave a note of the process that works on a block and wait, unless somebody has been there."""
     place = Path(folder) / str(block_info[0]["chunk-location"][0])
@@ -149,17 +198,3 @@ def test_a_killed_worker_changes_nothing(client, tmp_path, here):
     run.join()
     np.testing.assert_allclose(found[0].value, here.value, rtol=1e-10)
     assert killed in before
-    client.wait_for_workers(2)
-    assert killed not in client.run(os.getpid).values()
-
-
-def test_a_fold_of_files_on_a_cluster_is_that_of_one_process(client, files):
-    del client
-    source = open_source(files[0], "numerator")
-    sums = [
-        Stream(source, "numerator", Resources(engine=engine, memory_budget=2**17)).moments(lambda x: 2 * x)
-        for engine in ("numba", "dask")
-    ]
-    assert isinstance(sums[0], Sum)
-    for one, other in zip(*sums, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12)

@@ -148,6 +148,9 @@ def reproduce(
     ),
     quick: Annotated[bool, typer.Option("--quick", help="A small part, in a minute or two.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes to use. Default: as many as there are cores.")] = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Let the workers of this Dask scheduler do the work.")
+    ] = None,
     data: Annotated[
         Path | None, typer.Option(metavar="DAGM", help="Folder with DAGM's classes, for table1, table2 and fig6.")
     ] = None,
@@ -174,7 +177,7 @@ def reproduce(
     surfaces = None if data is None else choose_surfaces(data, _names(classes), images, digits, quick)
     for name in wanted:
         with bars():
-            folder = reproduce_one(name, output, quick=quick, n_jobs=jobs, surfaces=surfaces)
+            folder = reproduce_one(name, output, quick=quick, n_jobs=jobs, cluster=dask, surfaces=surfaces)
         typer.echo(f"{name}: {folder / 'README.md'}")
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde import _blocks
+from vwkde._cluster import require_dask
 from vwkde._progress import track
 from vwkde._validation import Array, check_columns, not_finite
 from vwkde.geometry import Moments, moments_of
@@ -232,7 +233,7 @@ class _Job(Generic[T]):
 
 def _run_as_tasks(job: _Job[T], source: Source, parts: list[_Part]) -> T:
     """Run a fold as Dask tasks: a part each, then a tree."""
-    dask = _require_dask()
+    dask = require_dask()
     shared = dask.delayed(job, pure=False, traverse=False)
     on_part, together = dask.delayed(_Job.on_part, pure=False), dask.delayed(_Job.together, pure=False)
     if isinstance(source, DaskRows):
@@ -250,14 +251,6 @@ def _run_as_tasks(job: _Job[T], source: Source, parts: list[_Part]) -> T:
         warnings.filterwarnings("ignore", "Sending large graph")  # it goes once, and survives any worker
         (found,) = dask.compute(results[0])
     return found
-
-
-def _require_dask() -> Any:
-    try:
-        import dask
-    except ImportError:
-        raise ImportError("Work on a cluster needs Dask; install it with: pip install 'vwkde[dask]'") from None
-    return dask
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from scipy import ndimage
 from sklearn.exceptions import NotFittedError
 
 from vwkde._blocks import run, thread_count
+from vwkde._cluster import spread
 from vwkde._progress import track
 from vwkde.inspection.calibration import Calibration, calibrate
 from vwkde.inspection.coordinates import Coordinates, fit_coordinates
@@ -95,6 +96,9 @@ class SurfaceInspector:
         Seeds every random choice.
     n_threads : int or None
         Threads to use; by default all that the machine and its environment allow.
+    engine : "auto" or "dask"
+        "dask" compares images on the workers of the Dask client in use: all pairs of good ones in `fit`, each image in
+        `check_all`.
     """
 
     def __init__(
@@ -105,12 +109,14 @@ class SurfaceInspector:
         candidates: int = 10,
         random_state: int = 0,
         n_threads: int | None = None,
+        engine: Literal["auto", "dask"] = "auto",
     ) -> None:
         self.features = features
         self.false_reject_rate = false_reject_rate
         self.candidates = candidates
         self.random_state = random_state
         self.n_threads = n_threads
+        self.engine = engine
 
     def fit(self, images: Images) -> Self:
         """Learn from good images: gray arrays of one shape, with values from 0 to 1, or pairs of a name and an array.
@@ -125,7 +131,8 @@ class SurfaceInspector:
         library = make_library(_mapped(measured, coordinates), self.candidates, self.random_state, features.worst)
         self._features, self._coordinates = features, coordinates
         self.image_shape = shape
-        self._settle(library, library.mutual_sums(n_threads=self.n_threads), names, thumbnails)
+        sums = library.mutual_sums(n_threads=self.n_threads, spread=self._spreads)
+        self._settle(library, sums, names, thumbnails)
         return self
 
     def add(self, images: Images) -> Self:
@@ -134,7 +141,7 @@ class SurfaceInspector:
         names, measured, thumbnails, _ = _measure(images, self._features, self.n_threads, self.image_shape, self.names_)
         if names:
             library = self._library.grown(_mapped(measured, self._coordinates))
-            sums = library.mutual_sums(self._sums, self.n_threads)
+            sums = library.mutual_sums(self._sums, self.n_threads, self._spreads)
             self._settle(library, sums, [*self.names_, *names], np.concatenate([self.thumbnails_, thumbnails]))
         return self
 
@@ -157,6 +164,17 @@ class SurfaceInspector:
             self.map_calibration_.threshold,
             1000 * (perf_counter() - start),
         )
+
+    def check_all(self, images: Iterable[tuple[str, Singles]]) -> Iterator[Inspection]:
+        """Judge images, pairs of a name and an array, one after the other or on the workers; in their order."""
+        self._check_fitted()
+        if self._spreads:
+            return spread(_check, self, images)
+        return (self.check(image, name) for name, image in images)
+
+    @property
+    def _spreads(self) -> bool:
+        return self.engine == "dask"
 
     def thumbnail(self, name: str) -> NDArray[np.uint8]:
         """Return a small gray picture of a good image."""
@@ -189,7 +207,7 @@ class SurfaceInspector:
         write_model(path, arrays, settings)
 
     @classmethod
-    def load(cls, path: Path, n_threads: int | None = None) -> Self:
+    def load(cls, path: Path, n_threads: int | None = None, engine: Literal["auto", "dask"] = "auto") -> Self:
         """Return the inspection that `save` wrote."""
         arrays, settings = read_model(path)
         try:
@@ -199,6 +217,7 @@ class SurfaceInspector:
                 candidates=settings["candidates"],
                 random_state=settings["random_state"],
                 n_threads=n_threads,
+                engine=engine,
             )
             inspector._features = as_features(inspector.features)
             inspector.image_shape = tuple(settings["image_shape"])
@@ -219,7 +238,7 @@ class SurfaceInspector:
 
     def _settle(self, library: Library, sums: Floats, names: list[str], thumbnails: NDArray[np.uint8]) -> None:
         """Keep a library and what its images say of one another."""
-        found = library.left_out(sums, self.n_threads)
+        found = library.left_out(sums, self.n_threads, self._spreads)
         scores = np.array([comparison.score for comparison in found])
         peaks = np.array([self._map(comparison.log_ratio).max() for comparison in found], dtype=np.float64)
         self._calibrate(scores, peaks)
@@ -237,6 +256,11 @@ class SurfaceInspector:
     def _check_fitted(self) -> None:
         if not hasattr(self, "_library"):
             raise NotFittedError("The inspector has seen no good images yet. Call fit with some first.")
+
+
+def _check(inspector: SurfaceInspector, named: tuple[str, Singles]) -> Inspection:
+    name, image = named
+    return inspector.check(image, name)
 
 
 def _measure(
