@@ -77,9 +77,11 @@ class Fitted:
         pool = pool or self.pool
         p, q = self.samples
         noise = pool.noise()
+        by_all = not any(member.ratio.guide.models for member in pool.members)  # guides know the rows held only
+        behind = (p.total / len(p), q.total / len(q)) if by_all else (1.0, 1.0)
         return (
-            AtSample(pool.at_numerator(averages=True), p.weight, noise[0]),
-            AtSample(pool.at_denominator(averages=True), q.weight, noise[1]),
+            AtSample(pool.at_numerator(averages=True), p.weight, noise[0], behind[0]),
+            AtSample(pool.at_denominator(averages=True), q.weight, noise[1], behind[1]),
         )
 
     def residual_bias(self, x: Floats) -> Floats:
