@@ -2,17 +2,22 @@
 
 Run with `python benchmarks/out_of_core.py [--rows 5000000] [--columns 16] [--queries 10000] [--method vwkde-mb]`. The
 files are made in a temporary folder, and cost 4 bytes a number in float32. The peak is that of the process, libraries
-included (VmHWM in /proc/self/status, so Linux only); making the files is not part of it.
+included (VmHWM in /proc/self/status, so Linux only); making the files is not part of it. With `--workers 2` the passes
+are Dask tasks on so many processes of one thread each, and the peak is that of the process that asks.
 """
 
 import argparse
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+
+import vwkde
+from vwkde.divergences import make_estimator
 
 _CHUNK = 100_000
 _SHIFT = 0.3
@@ -35,15 +40,23 @@ def peak() -> float:
 
 
 def measure(options: argparse.Namespace) -> None:
-    import vwkde
-    from vwkde.divergences import make_estimator
+    """Measure, on a cluster or here."""
+    with ExitStack() as stack:
+        if options.workers:
+            from distributed import Client, LocalCluster
 
+            cluster = LocalCluster(n_workers=options.workers, threads_per_worker=1, dashboard_address=":0")
+            stack.enter_context(cluster)
+            stack.enter_context(Client(cluster))
+        run(options)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Fit, ask for ratios and for the divergence."""
     p, q = (np.load(Path(options.folder) / name, mmap_mode="r") for name in ("p.npy", "q.npy"))
-    settings = {} if options.method == "kde" else {"max_basis": options.basis}
+    settings = {"max_held": options.held, "max_basis": options.basis, "engine": "dask" if options.workers else "auto"}
     start = perf_counter()
-    ratio = make_estimator(
-        None if options.method == "default" else options.method, {"max_held": options.held, **settings}
-    ).fit(p, q)
+    ratio = make_estimator(None if options.method == "default" else options.method, settings).fit(p, q)
     print(f"fit: {perf_counter() - start:.0f} s, peak {peak():.0f} MiB", flush=True)
     start = perf_counter()
     ratio.log_ratio(np.random.default_rng(2).normal(size=(options.queries, options.columns)).astype(options.dtype))
@@ -66,6 +79,7 @@ def main() -> None:
     parser.add_argument("--basis", type=int, default=1_000)
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float32")
     parser.add_argument("--method", choices=["kde", "vwkde-mb", "default"], default="vwkde-mb")
+    parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--folder", help="Where p.npy and q.npy are: measure only.")
     options = parser.parse_args()
     if options.folder:

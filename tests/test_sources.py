@@ -76,6 +76,12 @@ def test_a_copy_on_write_is_no_file(tmp_path):
     assert not is_elsewhere(mapped)
 
 
+def test_a_map_whose_file_is_gone_is_an_array(tmp_path):
+    mapped = np.load(saved(tmp_path, VALUES), mmap_mode="r")
+    (tmp_path / "x.npy").unlink()
+    assert not is_elsewhere(mapped)
+
+
 def test_a_source_travels_without_its_rows(tmp_path):
     source = open_source(np.load(saved(tmp_path, np.zeros((100_000, 2))), mmap_mode="r"), "numerator")
     assert len(pickle.dumps(source)) < 1_000
@@ -92,6 +98,17 @@ def test_parquet_is_read_by_row_groups_with_its_names(tmp_path):
     np.testing.assert_array_equal(read_in_pieces(source, 7), VALUES)
     np.testing.assert_array_equal(source.take(np.array([0, 19, 20, 96])), VALUES[[0, 19, 20, 96]])
     np.testing.assert_array_equal(read_in_pieces(in_order_of(source, ("c", "a", "b")), 7), VALUES[:, [2, 0, 1]])
+
+
+def test_row_groups_without_rows_are_passed_over(tmp_path):
+    path = tmp_path / "x.parquet"
+    tables = [pa.table({"a": VALUES[rows, 0]}) for rows in (slice(0, 0), slice(0, 9), slice(0, 0), slice(9, 12))]
+    with pq.ParquetWriter(path, tables[0].schema) as writer:
+        for table in tables:
+            writer.write_table(table)
+    source = open_source(path, "numerator")
+    np.testing.assert_array_equal(read_in_pieces(source, 5)[:, 0], VALUES[:12, 0])
+    np.testing.assert_array_equal(source.take(np.array([8, 9]))[:, 0], VALUES[8:10, 0])
 
 
 def test_all_rows_can_be_read_at_once(tmp_path):

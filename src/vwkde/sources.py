@@ -20,9 +20,6 @@ from vwkde._validation import Array, Names, column_names, to_floats
 
 Ints = NDArray[np.intp]
 
-_TASK_PIECES = 16
-"""Pieces of a file that make one task: enough to be worth sending, few enough to share out."""
-
 
 class Source(Protocol):
     """Rows of numbers, known by their shape; what it hands over is float32 or float64."""
@@ -67,8 +64,8 @@ class ArrayRows:
         return _float_kind(self.values.dtype)
 
     def parts(self, size: int) -> list[slice]:
-        """Return ranges of several pieces."""
-        return _blocks.split(len(self.values), _TASK_PIECES * size)
+        """Return the ranges of single pieces."""
+        return _blocks.split(len(self.values), size)
 
     def pieces(self, part: slice, size: int) -> Iterator[Array]:
         """Yield the rows of a part."""
@@ -97,8 +94,8 @@ class FileRows:
         return _float_kind(self.kind)
 
     def parts(self, size: int) -> list[slice]:
-        """Return ranges of several pieces."""
-        return _blocks.split(self.shape[0], _TASK_PIECES * size)
+        """Return the ranges of single pieces."""
+        return _blocks.split(self.shape[0], size)
 
     def pieces(self, part: slice, size: int) -> Iterator[Array]:
         """Yield the rows of a part."""
@@ -116,10 +113,11 @@ class FileRows:
 
 @dataclass(frozen=True)
 class ParquetRows:
-    """The rows of a Parquet file, read by its row groups."""
+    """The rows of a Parquet file, read by those of its row groups that hold any."""
 
     path: str
     names: Names
+    groups: tuple[int, ...]
     bounds: tuple[int, ...]
 
     @property
@@ -139,25 +137,25 @@ class ParquetRows:
 
     def pieces(self, part: slice, size: int) -> Iterator[Array]:
         """Yield the rows of a row group, which is read once."""
-        return ArrayRows(self._group(self.bounds.index(part.start))).pieces(slice(0, part.stop - part.start), size)
+        return ArrayRows(self._read(self.bounds.index(part.start))).pieces(slice(0, part.stop - part.start), size)
 
     def take(self, rows: Ints) -> Array:
         """Return some rows, group by group."""
         ends = np.searchsorted(rows, self.bounds)
         parts = [
-            self._group(group)[rows[ends[group] : ends[group + 1]] - self.bounds[group]]
-            for group in range(len(self.bounds) - 1)
-            if ends[group] < ends[group + 1]
+            self._read(place)[rows[ends[place] : ends[place + 1]] - self.bounds[place]]
+            for place in range(len(self.groups))
+            if ends[place] < ends[place + 1]
         ]
         return np.concatenate(parts)
 
-    def _group(self, group: int) -> Array:
+    def _read(self, place: int) -> Array:
         import pyarrow.parquet as pq
 
         from vwkde.tables import numbers_of
 
         with pq.ParquetFile(self.path) as file:
-            return numbers_of(file.read_row_group(group, columns=list(self.names or ())))
+            return numbers_of(file.read_row_group(self.groups[place], columns=list(self.names or ())))
 
 
 @dataclass(frozen=True)
@@ -259,7 +257,9 @@ def _open_parquet(path: Path, name: str) -> ParquetRows:
             names = tuple(file.schema_arrow.names)
     except (pa.ArrowInvalid, ValueError) as error:
         raise ValueError(f"The {name} cannot be read from {str(path)!r}: {error}") from None
-    return ParquetRows(str(path.resolve()), names, tuple(int(end) for end in np.cumsum([0, *counts])))
+    groups = tuple(group for group, count in enumerate(counts) if count)
+    bounds = tuple(int(end) for end in np.cumsum([0, *(counts[group] for group in groups)]))
+    return ParquetRows(str(path.resolve()), names, groups, bounds)
 
 
 def _open_dask(data: Any, name: str) -> DaskRows:
@@ -277,8 +277,10 @@ def _open_dask(data: Any, name: str) -> DaskRows:
 
 
 def _is_mapped(data: Any) -> bool:
-    """Tell whether an array shows what a file holds; copies on write, and files without a name, do not."""
-    return isinstance(data, np.memmap) and data.mode != "c" and data.filename is not None and data.size > 0
+    """Tell whether an array shows what a file holds; copies on write do not, and some files have lost their name."""
+    if not isinstance(data, np.memmap) or data.mode == "c" or not data.size:
+        return False
+    return data.filename is not None and Path(str(data.filename)).is_file()
 
 
 def _file_rows(mapped: NDArray[Any], name: str) -> Source:
