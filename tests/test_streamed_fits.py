@@ -80,6 +80,15 @@ def test_every_form_is_near_the_truth_on_streams(tmp_path, settings):
     assert 0.01 < found.standard_error < 0.08
 
 
+def test_gaussian_guides_are_those_of_all_rows(files):
+    p, q = samples()
+    found = vwkde.DensityRatio(guide="gaussian", bandwidth=1e6, weighting="uniform", max_held=100).fit(*files)
+    whole = vwkde.DensityRatio(guide="gaussian", bandwidth=1e6, weighting="uniform").fit(p, q)
+    rows = vwkde.DensityRatio(guide="gaussian", bandwidth=1e6, weighting="uniform").fit(p[:100], q[:100])
+    near, far = (np.abs(each.log_ratio(q[:80]) - whole.log_ratio(q[:80])).mean() for each in (found, rows))
+    assert near < 0.1 * far
+
+
 def test_weights_count_as_copies(files):
     p, q = samples()
     twice = np.where(np.arange(ROWS) % 2, 2.0, 0.0)

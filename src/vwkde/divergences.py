@@ -29,8 +29,8 @@ def kl_divergence(
     Parameters
     ----------
     numerator, denominator
-        Samples of P and Q: arrays (n, d) or (n,), DataFrames, CPU tensors. The numbers of rows may differ. Those that do
-        not fit into memory may be a `numpy.memmap`, the path of an NPY or Parquet file, or a Dask array.
+        Samples of P and Q: arrays (n, d) or (n,), DataFrames, CPU tensors. The numbers of rows may differ. Where they
+        do not fit into memory: a `numpy.memmap`, the path of an NPY or Parquet file, a Dask array.
     method
         One of `vwkde.methods()`. By default this project's best estimator.
     interval, confidence_level

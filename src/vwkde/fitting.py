@@ -19,7 +19,7 @@ from vwkde.derivatives.network import fit_network
 from vwkde.derivatives.select import select_derivatives
 from vwkde.estimates import EstimatePair
 from vwkde.functionals import AtSample
-from vwkde.geometry import Whitening, moments_of, whiten
+from vwkde.geometry import Whitening, whiten
 from vwkde.guided import GuidedRatio, tilted_derivatives
 from vwkde.guides import no_guide
 from vwkde.holding import Held
@@ -28,7 +28,6 @@ from vwkde.pool import Member, Pool
 from vwkde.resources import Resources
 from vwkde.samples import Sample, make_sample
 from vwkde.selection import Coordinates, Space, choose, choose_directions
-from vwkde.streams import Sum
 from vwkde.subspace import Projection, project_samples
 from vwkde.weights import Weight
 from vwkde.weights.closed_form import GeometricMeanWeight
@@ -77,7 +76,7 @@ class Fitted:
         pool = pool or self.pool
         p, q = self.samples
         noise = pool.noise()
-        by_all = not any(member.ratio.guide.models for member in pool.members)  # guides know the rows held only
+        by_all = all(member.ratio.guide.form in guides.BY_MOMENTS for member in pool.members)
         behind = (p.total / len(p), q.total / len(q)) if by_all else (1.0, 1.0)
         return (
             AtSample(pool.at_numerator(averages=True), p.weight, noise[0], behind[0]),
@@ -352,9 +351,8 @@ def _fit_gaussian(sample: Sample, name: str | None) -> GaussianDerivatives:
     """Return the Gaussian of all rows, held or not."""
     if sample.rest is None:
         return fit_gaussian(sample.points, sample.weight, name)
-    held = Sum(float(sample.weight.sum()), *moments_of(sample.points, sample.weight))
-    mean, scatter = held.plus(sample.rest.stream.moments(sample.rest.coordinates))[1:]
-    return gaussian_with(mean, scatter / (sample.total_weight - 1), name)
+    weight, mean, scatter = sample.sums
+    return gaussian_with(mean, scatter / (weight - 1), name)
 
 
 def _normal_scores(

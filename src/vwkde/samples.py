@@ -6,14 +6,15 @@ which sums are folds.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._validation import Array
-from vwkde.geometry import canonical_order
-from vwkde.streams import Piece, Stream
+from vwkde.geometry import canonical_order, moments_of
+from vwkde.streams import Piece, Stream, Sums
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
@@ -29,6 +30,15 @@ class Rest:
     def fold(self, work: Callable[[Floats, Floats], T], combine: Callable[[T, T], T], stage: str) -> T:
         """Return the combined results of the work on points and weights, piece by piece."""
         return self.stream.fold(_InCoordinates(self.coordinates, work), combine, stage)
+
+    @cached_property
+    def sums(self) -> Sums:
+        """The moments of the rows and their weight."""
+        return self.stream.sums(self.coordinates)
+
+    def gather(self) -> None:
+        """Find the moments, in one pass, before several threads ask for them."""
+        _ = self.sums
 
 
 @dataclass(frozen=True)
@@ -92,17 +102,23 @@ class Sample:
         """Return the variance of the weighted mean of one value per point."""
         return float(np.cov(values, aweights=self.weight) / self.effective_rows)
 
-    def moments(self) -> tuple[Floats, Floats]:
-        """Return mean and covariance, the latter unbiased."""
-        mean = np.average(self.points, axis=0, weights=self.weight)
-        centred = self.points - mean
-        return mean, (centred.T * self.weight) @ centred / (self.weight.sum() * (1 - 1 / self.effective_rows))
+    @property
+    def sums(self) -> Sums:
+        """The moments of all rows, held or not, and their weight."""
+        found = Sums(float(self.weight.sum()), *moments_of(self.points, self.weight))
+        return found.plus(self.rest.sums) if self.rest else found
 
-    def subset(self, chosen: NDArray[Any]) -> "Sample":
-        """Return the chosen points, in the order they have here, as a sample of their own."""
+    def moments(self) -> tuple[Floats, Floats]:
+        """Return mean and covariance of all rows, the latter unbiased."""
+        weight, mean, scatter = self.sums
+        return mean, scatter / (weight * (1 - 1 / self.effective_rows))
+
+    def subset(self, chosen: NDArray[Any], keep_rest: bool = False) -> "Sample":
+        """Return the chosen points, in the order they have here, as a sample of their own, or with the same rest."""
         points, weight = self.points[chosen], self.weight[chosen]
         fold = None if self.fold is None else self.fold[chosen]
-        return Sample(points, weight / weight.mean(), np.arange(len(points)), self.copies, fold)
+        rest = self.rest if keep_rest else None
+        return Sample(points, weight / weight.mean(), np.arange(len(points)), self.copies, fold, rest)
 
     def thinned(self, most: int, random: np.random.Generator) -> "Sample":
         """Return at most so many of the points, drawn at random: of rows made of others, fewer of each."""

@@ -40,14 +40,14 @@ class Piece(NamedTuple):
     weight: Floats
 
 
-class Sum(NamedTuple):
+class Sums(NamedTuple):
     """Moments of some rows together with their weight, so that they can be combined."""
 
     weight: float
     mean: Floats
     scatter: Floats
 
-    def plus(self, other: "Sum") -> "Sum":
+    def plus(self, other: "Sums") -> "Sums":
         """Return the moments of both together."""
         weight = self.weight + other.weight
         if weight == 0:
@@ -55,7 +55,7 @@ class Sum(NamedTuple):
         apart = other.mean - self.mean
         share = other.weight / weight
         scatter = self.scatter + other.scatter + self.weight * share * np.outer(apart, apart)
-        return Sum(weight, self.mean + share * apart, scatter)
+        return Sums(weight, self.mean + share * apart, scatter)
 
 
 class Look(NamedTuple):
@@ -108,9 +108,9 @@ class Stream:
         results = (result for part in parts for result in job.results(self.source, part))
         return reduce(combine, track(results, stage, sum(-(-(p.rows.stop - p.rows.start) // size) for p in parts)))
 
-    def moments(self, place: Callable[[Array], Floats]) -> Sum:
+    def sums(self, place: Callable[[Array], Floats]) -> Sums:
         """Return the moments of the rows in other coordinates."""
-        return self.fold(_SumOf(place), Sum.plus, "moments")
+        return self.fold(_SumsOf(place), Sums.plus, "moments")
 
     @cached_property
     def look(self) -> Look:
@@ -162,7 +162,7 @@ class StreamCloud:
 
     def moments(self, place: Callable[[Array], Floats]) -> Moments:
         """Return the moments of the rows in other coordinates."""
-        found = self.stream.moments(place)
+        found = self.stream.sums(place)
         return Moments(found.mean, found.scatter * (self.rows / found.weight))
 
     def some(self, place: Callable[[Array], Floats]) -> Floats:
@@ -254,15 +254,15 @@ def _run_as_tasks(job: _Job[T], source: Source, parts: list[_Part]) -> T:
 
 
 @dataclass(frozen=True)
-class _SumOf:
+class _SumsOf:
     place: Callable[[Array], Floats]
 
-    def __call__(self, piece: Piece) -> Sum:
+    def __call__(self, piece: Piece) -> Sums:
         weight = float(piece.weight.sum())
         x = self.place(piece.values)
         if weight == 0:
-            return Sum(0.0, x[0], np.zeros((x.shape[1], x.shape[1])))
-        return Sum(weight, *moments_of(x, piece.weight))
+            return Sums(0.0, x[0], np.zeros((x.shape[1], x.shape[1])))
+        return Sums(weight, *moments_of(x, piece.weight))
 
 
 def _look_at(piece: Piece) -> Look:
