@@ -93,6 +93,12 @@ def test_dask_arrays_of_the_wrong_kind_are_refused(make, message):
         vwkde.kl_divergence(make(x), x)
 
 
+def test_other_dask_collections_are_refused():
+    dask = pytest.importorskip("dask")
+    with pytest.raises(ValueError, match=r"must be a Dask array or DataFrame\. Got Delayed"):
+        vwkde.kl_divergence(dask.delayed(samples)(), samples()[1])
+
+
 def test_an_entry_that_is_not_finite_is_told_with_its_row():
     p, q = samples()
     p[2_950, 2] = np.nan

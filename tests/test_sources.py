@@ -112,7 +112,14 @@ def test_row_groups_without_rows_are_passed_over(tmp_path):
 
 
 def test_all_rows_can_be_read_at_once(tmp_path):
-    np.testing.assert_array_equal(read_all(saved(tmp_path, VALUES), "points"), VALUES)
+    like = COLUMNS, None, "numerator"
+    np.testing.assert_array_equal(read_all(saved(tmp_path, VALUES), "points", like), VALUES)
+
+
+def test_named_columns_of_points_are_brought_into_order(tmp_path):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({name: VALUES[:, "abc".index(name)] for name in "cab"}), path)
+    np.testing.assert_array_equal(read_all(path, "points", (COLUMNS, ("a", "b", "c"), "numerator")), VALUES)
 
 
 def test_arrays_are_sources_too():

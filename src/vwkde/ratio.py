@@ -193,7 +193,8 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
             n_threads=parameters.pop("n_threads"),
         )
         weights = numerator_weight, denominator_weight
-        if engine == "dask" or is_elsewhere(numerator) or is_elsewhere(denominator):
+        elsewhere = engine == "dask" or is_elsewhere(numerator) or is_elsewhere(denominator)
+        if elsewhere and all(fold is None for fold in folds):
             held = hold_some(numerator, denominator, weights, most, seed, resources)
         else:
             held = hold_all(numerator, denominator, weights)
@@ -380,6 +381,5 @@ class DensityRatio(BaseEstimator):  # type: ignore[misc]
     def _points(self, x: Any) -> Array:
         check_is_fitted(self, "weight_")
         names = tuple(getattr(self, "feature_names_in_", ())) or None
-        if is_elsewhere(x):
-            x = read_all(x, "points")
-        return check_sample(x, "points", like=(self.n_features_in_, names, "numerator"))[0]
+        like = self.n_features_in_, names, "numerator"
+        return check_sample(read_all(x, "points", like) if is_elsewhere(x) else x, "points", like)[0]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde import _blocks
-from vwkde._validation import Array, Names, column_names, to_floats
+from vwkde._validation import Array, Names, check_columns, column_names, to_floats
 
 Ints = NDArray[np.intp]
 
@@ -199,7 +199,7 @@ class DaskRows:
 
 def is_elsewhere(data: Any) -> bool:
     """Tell whether data are a path, a map of a file, or a Dask collection: rows that need not be held."""
-    return isinstance(data, str | Path) or _is_mapped(data) or hasattr(data, "__dask_graph__")
+    return isinstance(data, str | Path) or _is_mapped(data) or _is_dask(data)
 
 
 def open_source(data: Any, name: str) -> Source:
@@ -211,16 +211,29 @@ def open_source(data: Any, name: str) -> Source:
     return source
 
 
-def read_all(data: Any, name: str) -> NDArray[np.floating]:
-    """Return all rows of data that live elsewhere."""
+def in_order_of(source: Source, names: Names) -> Source:
+    """Return the source with its named columns in another order; columns without names stay as they are."""
+    if source.names == names or not source.names or not names:
+        return source
+    if isinstance(source, ParquetRows):
+        return replace(source, names=names)
+    place = [source.names.index(name) for name in names]
+    if isinstance(source, DaskRows):
+        return DaskRows(source.array[:, place], names)
+    return ArrayRows(source.take(np.arange(source.shape[0]))[:, place], names)
+
+
+def read_all(data: Any, name: str, like: tuple[int, Names, str]) -> Array:
+    """Return all rows of data that live elsewhere, with the columns of a sample seen before."""
     source = open_source(data, name)
+    source = in_order_of(source, check_columns(source.shape[1], source.names, name, like))
     return source.take(np.arange(source.shape[0]))
 
 
 def _open(data: Any, name: str) -> Source:
     if isinstance(data, str | Path):
         return _open_file(Path(data), name)
-    if hasattr(data, "__dask_graph__"):
+    if _is_dask(data):
         return _open_dask(data, name)
     if _is_mapped(data):
         return _file_rows(_two_axes(data, name), name)
@@ -262,10 +275,17 @@ def _open_parquet(path: Path, name: str) -> ParquetRows:
     return ParquetRows(str(path.resolve()), names, groups, bounds)
 
 
+def _is_dask(data: Any) -> bool:
+    return type(data).__module__.split(".")[0] == "dask"
+
+
 def _open_dask(data: Any, name: str) -> DaskRows:
-    names = column_names(data)
-    array = data.to_dask_array(lengths=True) if hasattr(data, "to_dask_array") else data
-    if not hasattr(array, "chunks"):
+    import dask.array as da
+
+    is_frame = hasattr(type(data), "to_dask_array")
+    names = column_names(data) if is_frame else None
+    array = data.to_dask_array(lengths=True) if is_frame else data
+    if not isinstance(array, da.Array):
         raise ValueError(f"The {name} must be a Dask array or DataFrame. Got {type(data).__name__} instead.")
     if any(np.isnan(size) for size in array.chunks[0]):
         raise ValueError(
@@ -321,16 +341,3 @@ def _floats(values: NDArray[Any]) -> Array:
 
 def _float_kind(kind: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32 if kind == np.float32 else np.float64)
-
-
-def in_order_of(source: Source, names: Names) -> Source:
-    """Return the source with its named columns in another order."""
-    if source.names == names or not source.names or not names:
-        return source
-    if isinstance(source, ParquetRows):
-        return replace(source, names=names)
-    place = [source.names.index(name) for name in names]
-    if isinstance(source, DaskRows):
-        return DaskRows(source.array[:, place], names)
-    assert isinstance(source, ArrayRows)
-    return ArrayRows(source.values[:, place], names)
