@@ -10,9 +10,9 @@ import vwkde
 SOURCE = Path(vwkde.__file__).parent
 
 PIPELINE = [
-    "exceptions", "catalogue", "_compile", "_exp2", "_shared", "_quiet", "_progress", "_blocks", "engines", "resources",
-    "_validation", "_files", "_canvas", "_markup", "_sketches", "_html", "results", "tables",
-    "geometry", "normal_scores", "samples", "functionals",
+    "exceptions", "catalogue", "_compile", "_exp2", "_shared", "_quiet", "_progress", "_blocks", "_cluster", "engines",
+    "resources", "_validation", "_files", "_canvas", "_markup", "_sketches", "_html", "results", "tables",
+    "geometry", "normal_scores", "sources", "streams", "samples", "holding", "functionals",
     "derivatives", "derivatives.gaussian", "derivatives.held_out", "derivatives.mixture", "derivatives.kernel",
     "derivatives.select", "_networks", "derivatives.network", "datasets",
     "guides",

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -34,6 +35,16 @@ def run(folder, capfd, monkeypatch):  # noqa: ARG001  the commands run in that f
         return stop.value.code or 0, out, err
 
     return run
+
+
+def test_large_files_are_read_in_parts(run, monkeypatch):
+    *_, expected, _ = run("kl", "p.csv", "q.parquet", "--method", "kde")
+    monkeypatch.setattr(cli, "_LARGE", 0)
+    assert isinstance(cli._sample(Path("q.parquet"), None, "kde"), Path)
+    assert not isinstance(cli._sample(Path("q.parquet"), None, "nn"), Path)
+    assert not isinstance(cli._sample(Path("q.parquet"), "a,b", "kde"), Path)
+    assert run("kl", "p.csv", "q.parquet", "--method", "kde") == (0, expected, "")
+    assert run("ratio", "p.csv", "q.parquet", "--at", "z.npy", "--method", "kde")[0] == 0
 
 
 def test_kl_prints_the_value(run):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from vwkde.exceptions import DegenerateDataWarning
-from vwkde.geometry import canonical_order, fit_whitening, mean_and_scatter
+from vwkde.geometry import canonical_order, fit_whitening, moments_of
 
 
 def pair(n=200, m=150, d=4, seed=0):
@@ -114,10 +114,10 @@ def test_moments_and_maps_do_not_depend_on_blocks(monkeypatch):
     random = np.random.default_rng(5)
     x, weight = random.normal(size=(997, 3)) * [1, 10, 100] + 50, random.uniform(0.5, 1.5, size=997)
     whitening = fit_whitening(x, x[:500] + 0.1, (weight, weight[:500]), None)
-    mean, scatter = mean_and_scatter(x, weight)
+    mean, scatter = moments_of(x, weight)
     np.testing.assert_allclose(mean, np.average(x, axis=0, weights=weight))
     np.testing.assert_allclose(scatter, np.cov(x.T, aweights=weight, ddof=0) * weight.sum())
     expected = whitening(x)
     monkeypatch.setattr("vwkde.geometry._NUMBERS", 100)
     np.testing.assert_allclose(whitening(x), expected, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(mean_and_scatter(x, weight)[1], scatter, rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(moments_of(x, weight)[1], scatter, rtol=1e-12, atol=1e-9)

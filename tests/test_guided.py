@@ -26,12 +26,11 @@ def guided(guide, bandwidth):
     """Return the guided ratio of the exact densities, smoothed by the kernel, with a known guide."""
     p, q = density_as_sample(PAIR.numerator), density_as_sample(PAIR.denominator)
     if guide is None:
-        cross_fitted, tilt = no_guide(p, q), None
+        cross_fitted = no_guide(p, q)
     else:
         values = guide(GRID)
         cross_fitted = CrossFitted("gaussian", (guide,), values, values, (0 * values, 0 * values))
-        tilt = -0.5 * values, 0.5 * values
-    pair = EstimatePair(p, q, UniformWeight(), bandwidth, np.dtype(np.float64), ONE_THREAD, tilt)
+    pair = EstimatePair(p, q, UniformWeight(), bandwidth, np.dtype(np.float64), ONE_THREAD, cross_fitted)
     return GuidedRatio(pair, cross_fitted)
 
 

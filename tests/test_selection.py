@@ -32,8 +32,7 @@ def test_candidates_are_the_guided_ratios_they_stand_for():
     found = candidates(space(p, q, (None, "gaussian"), weigh=lambda *_: Slope()), None, 0, ONE_THREAD)
     assert sum(isinstance(c.weight, Slope) and np.isfinite(c.bandwidth) for c in found) == 12
     for c in found[::5]:
-        tilt = -0.5 * c.guide.at_numerator, 0.5 * c.guide.at_denominator
-        pair = EstimatePair(c.space.numerator, c.space.denominator, c.weight, c.bandwidth, p.dtype, ONE_THREAD, tilt)
+        pair = EstimatePair(c.space.numerator, c.space.denominator, c.weight, c.bandwidth, p.dtype, ONE_THREAD, c.guide)
         ratio = GuidedRatio(pair, c.guide, most=np.log(90))
         np.testing.assert_allclose(ratio.at_numerator, c.at_numerator, rtol=1e-9, atol=1e-10)
         np.testing.assert_allclose(ratio.at_denominator, c.at_denominator, rtol=1e-9, atol=1e-10)

@@ -74,6 +74,16 @@ def run_over_rows(work: Callable[[slice], None], rows: int, size: int, n_threads
 
 
 @contextmanager
+def as_block() -> Iterator[None]:
+    """Treat what follows as one block among others that run at the same time: it stays on this thread."""
+    token = _is_block.set(True)
+    try:
+        yield
+    finally:
+        _is_block.reset(token)
+
+
+@contextmanager
 def single_threaded() -> Iterator[None]:
     """Hold BLAS, and OpenMP loops started by this thread, to one thread.
 

@@ -1,5 +1,6 @@
 """What enters from outside is checked here, once; the rest of the package assumes clean arrays."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ def check_sample(data: Any, name: str, like: tuple[int, Names, str] | None = Non
 
     `like` is (columns, names, name) of a sample seen before: named columns are brought into its order.
     """
-    names = _column_names(data)
-    array = _to_floats(data, name, names)
+    names = column_names(data)
+    array = to_floats(data, name, names)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim == 0:
@@ -39,7 +40,7 @@ def check_sample(data: Any, name: str, like: tuple[int, Names, str] | None = Non
     if array.shape[0] == 0 or array.shape[1] == 0:
         raise ValueError(f"The {name} is empty: shape {array.shape}. Give at least two rows and one column.")
     if like is not None:
-        array, names = _match_columns(array, names, name, *like)
+        array, names = _match_columns(array, names, name, like)
     _check_finite(array, name, names)
     return np.ascontiguousarray(array), names
 
@@ -63,7 +64,7 @@ def check_weight(weight: Any, n: int, name: str) -> NDArray[np.float64]:
     """Return non-negative weights with mean one; all ones if none were given."""
     if weight is None:
         return np.ones(n)
-    array = _to_floats(weight, name, None).astype(np.float64)
+    array = to_floats(weight, name, None).astype(np.float64)
     if array.shape != (n,):
         raise ValueError(f"The {name} must have shape ({n},), one weight per row. Got shape {array.shape} instead.")
     if not np.isfinite(array).all() or (array < 0).any():
@@ -76,7 +77,8 @@ def check_weight(weight: Any, n: int, name: str) -> NDArray[np.float64]:
     return array / array.mean()
 
 
-def _column_names(data: Any) -> Names:
+def column_names(data: Any) -> Names:
+    """Return the names of the columns, or None where they have none."""
     columns = getattr(data, "columns", None)
     if columns is None:
         return None
@@ -86,7 +88,10 @@ def _column_names(data: Any) -> Names:
     return names
 
 
-def _to_floats(data: Any, name: str, names: Names) -> Array:
+def to_floats(data: Any, name: str, names: Names) -> Array:
+    """Return numbers as float32, if they are that, or as float64; raise if they are none."""
+    if isinstance(data, str | Path):
+        raise ValueError(f"The {name} is a path; here an array is needed. Load it, for example with np.load(path).")
     if sparse.issparse(data):
         raise TypeError(f"The {name} is a sparse matrix; a dense array is needed. Call .toarray() on it.")
     if isinstance(data, np.ma.MaskedArray):
@@ -117,23 +122,26 @@ def _not_numbers(array: NDArray[Any], names: Names) -> str:
     return "values of several lengths"
 
 
-def _match_columns(
-    array: Array, names: Names, name: str, columns: int, like_names: Names, like: str
-) -> tuple[Array, Names]:
+def check_columns(count: int, names: Names, name: str, like: tuple[int, Names, str]) -> Names:
+    """Return the columns' names in the order of a sample seen before, or raise if they are not the same."""
+    columns, like_names, like_name = like
     if names and like_names and set(names) != set(like_names):
         missing = [column for column in like_names if column not in names]
         extra = [column for column in names if column not in like_names]
         raise ValueError(
-            f"The {name} must have the same columns as the {like}. "
-            f"Missing: {missing or 'none'}; not in the {like}: {extra or 'none'}."
+            f"The {name} must have the same columns as the {like_name}. "
+            f"Missing: {missing or 'none'}; not in the {like_name}: {extra or 'none'}."
         )
-    if array.shape[1] != columns:
-        raise ValueError(
-            f"The {name} must have as many columns as the {like} ({columns}). Got {array.shape[1]} instead."
-        )
-    if names and like_names and names != like_names:
-        array = array[:, [names.index(column) for column in like_names]]
-    return array, like_names or names
+    if count != columns:
+        raise ValueError(f"The {name} must have as many columns as the {like_name} ({columns}). Got {count} instead.")
+    return like_names or names
+
+
+def _match_columns(array: Array, names: Names, name: str, like: tuple[int, Names, str]) -> tuple[Array, Names]:
+    ordered = check_columns(array.shape[1], names, name, like)
+    if names and ordered and names != ordered:
+        array = array[:, [names.index(column) for column in ordered]]
+    return array, ordered
 
 
 def _check_finite(array: Array, name: str, names: Names) -> None:
@@ -141,10 +149,16 @@ def _check_finite(array: Array, name: str, names: Names) -> None:
     if finite.all():
         return
     row, column = (int(index) for index in np.argwhere(~finite)[0])
+    raise not_finite(name, names, (row, column), float(array[row, column]), int(np.count_nonzero(~finite)))
+
+
+def not_finite(name: str, names: Names, place: tuple[int, int], value: float, count: int) -> ValueError:
+    """Return the error that tells of the first entry that is not finite, and how many there are."""
+    row, column = place
     label = names[column] if names else column
-    raise ValueError(
-        f"The {name} must be finite. Got {array[row, column]} in row {row}, column {label!r}, "
-        f"and {np.count_nonzero(~finite)} such entries in all; drop those rows or fill them in."
+    return ValueError(
+        f"The {name} must be finite. Got {value} in row {row}, column {label!r}, "
+        f"and {count} such entries in all; drop those rows or fill them in."
     )
 
 

@@ -12,11 +12,13 @@ from rich.table import Table as RichTable
 
 import vwkde
 from vwkde._console import bars, errors, screen
-from vwkde.catalogue import methods
+from vwkde.catalogue import is_baseline, methods
 from vwkde.inspection.commands import app as inspection_app
 
 ERROR = 2
 """Exit status of anything that went wrong; 1 is kept for findings."""
+_LARGE = 2**30
+"""Bytes above which a sample stays in its file."""
 
 app = typer.Typer(
     help="Density ratios and divergences from samples, with the leading bias removed.",
@@ -61,9 +63,7 @@ def kl(
     as_json: Json = False,
 ) -> None:
     """Estimate the KL divergence KL(P ‖ Q) from two samples."""
-    from vwkde.tables import read_table
-
-    p, q = (read_table(path, _names(columns)) for path in (numerator, denominator))
+    p, q = (_sample(path, columns, method) for path in (numerator, denominator))
     with bars():
         estimate = vwkde.kl_divergence(p, q, method=method, random_state=seed, **_given(bandwidth))
     if as_json:
@@ -89,7 +89,8 @@ def ratio(
     from vwkde.posterior import posterior
     from vwkde.tables import read_table, write_table
 
-    p, q, z = (read_table(path, _names(columns)) for path in (numerator, denominator, at))
+    p, q = (_sample(path, columns, method) for path in (numerator, denominator))
+    z = read_table(at, _names(columns))
     with bars():
         fitted = make_estimator(method, {"random_state": seed, **_given(bandwidth)}).fit(p, q)
         log_ratio = fitted.log_ratio(z)
@@ -148,6 +149,9 @@ def reproduce(
     ),
     quick: Annotated[bool, typer.Option("--quick", help="A small part, in a minute or two.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes to use. Default: as many as there are cores.")] = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Let the workers of this Dask scheduler do the work.")
+    ] = None,
     data: Annotated[
         Path | None, typer.Option(metavar="DAGM", help="Folder with DAGM's classes, for table1, table2 and fig6.")
     ] = None,
@@ -174,7 +178,7 @@ def reproduce(
     surfaces = None if data is None else choose_surfaces(data, _names(classes), images, digits, quick)
     for name in wanted:
         with bars():
-            folder = reproduce_one(name, output, quick=quick, n_jobs=jobs, surfaces=surfaces)
+            folder = reproduce_one(name, output, quick=quick, n_jobs=jobs, cluster=dask, surfaces=surfaces)
         typer.echo(f"{name}: {folder / 'README.md'}")
 
 
@@ -227,6 +231,16 @@ def main() -> None:
             f"error: {' '.join(str(error).split()) or type(error).__name__}", style="red", markup=False, soft_wrap=True
         )
         raise SystemExit(ERROR) from None
+
+
+def _sample(path: Path, columns: str | None, method: str | None) -> Any:
+    """Return a sample as a table or, where the file is large and the method allows, its path, to be read in parts."""
+    from vwkde.tables import read_table
+
+    in_parts = path.suffix.lower() in (".npy", ".parquet") and columns is None and not is_baseline(method)
+    if in_parts and path.is_file() and path.stat().st_size > _LARGE:
+        return path
+    return read_table(path, _names(columns))
 
 
 def _names(columns: str | None) -> list[str] | None:

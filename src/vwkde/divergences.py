@@ -29,7 +29,8 @@ def kl_divergence(
     Parameters
     ----------
     numerator, denominator
-        Samples of P and Q: arrays (n, d) or (n,), DataFrames, tensors. The numbers of rows may differ.
+        Samples of P and Q: arrays (n, d) or (n,), DataFrames, tensors. The numbers of rows may differ. Where they do
+        not fit into memory: a `numpy.memmap`, the path of an NPY or Parquet file, a Dask array.
     method
         One of `vwkde.methods()`. By default this project's best estimator.
     interval, confidence_level

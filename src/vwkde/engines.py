@@ -5,6 +5,7 @@
 | "numba"     | compiled tiles on all cores                   | the CPU                               |
 | "torch"     | plain torch in blocks                         | a device of torch that knows float64  |
 | "triton"    | fused kernels                                 | a CUDA GPU                            |
+| "dask"      | compiled tiles, dealt out by Dask             | the workers of the client in use      |
 | "reference" | plain NumPy, slow: what the others must equal | the CPU                               |
 
 "auto" takes "triton" on a CUDA GPU, or "torch" where Triton is not installed, and "numba" everywhere else. The device
@@ -17,10 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._cluster import require_dask
+
 if TYPE_CHECKING:
     from torch import Tensor
 
-ENGINES = ("auto", "numba", "torch", "triton", "reference")
+ENGINES = ("auto", "numba", "torch", "triton", "dask", "reference")
 ON_DEVICE = ("torch", "triton")
 """Engines that compute where the device is; the others leave it to networks."""
 _USE_CPU = "Take device='cpu'."
@@ -39,6 +42,8 @@ def choose_engine(engine: str, device: str | None, *inputs: Any) -> tuple[str, s
         engine = "numba" if not on_gpu else "triton" if find_spec("triton") else "torch"
     if engine in ON_DEVICE:
         require_torch(place, f"The engine {engine!r} needs", hint)
+    if engine == "dask":
+        require_dask()
     if engine == "triton":
         _require_triton(place, on_gpu)
     return engine, place

@@ -1,7 +1,7 @@
 """How a density ratio is fitted: the paper's form, or guided ratios chosen from the data."""
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, cast
 
 import numpy as np
@@ -9,19 +9,20 @@ from numpy.typing import NDArray
 from scipy.special import log_expit
 
 from vwkde import _blocks, guides
-from vwkde._validation import Array, Names
+from vwkde._validation import Array
 from vwkde.bandwidth import Rule, select_bandwidth
 from vwkde.derivatives import DensityModel, Derivatives
-from vwkde.derivatives.gaussian import GaussianDerivatives, fit_gaussian
+from vwkde.derivatives.gaussian import GaussianDerivatives, fit_gaussian, gaussian_with
 from vwkde.derivatives.kernel import fit_kernel
 from vwkde.derivatives.mixture import fit_mixture
 from vwkde.derivatives.network import fit_network
 from vwkde.derivatives.select import select_derivatives
 from vwkde.estimates import EstimatePair
 from vwkde.functionals import AtSample
-from vwkde.geometry import Whitening, fit_whitening
+from vwkde.geometry import Whitening, whiten
 from vwkde.guided import GuidedRatio, tilted_derivatives
 from vwkde.guides import no_guide
+from vwkde.holding import Held
 from vwkde.normal_scores import fit_whitened_scores
 from vwkde.pool import Member, Pool
 from vwkde.resources import Resources
@@ -30,7 +31,14 @@ from vwkde.selection import Coordinates, Space, choose, choose_directions
 from vwkde.subspace import Projection, project_samples
 from vwkde.weights import Weight
 from vwkde.weights.closed_form import GeometricMeanWeight
-from vwkde.weights.expansion import fit_expansion, median_length_scale
+from vwkde.weights.expansion import (
+    KernelExpansion,
+    NormalEquations,
+    fit_expansion,
+    median_length_scale,
+    normal_equations,
+    solved,
+)
 from vwkde.weights.network import fit_weight_network
 from vwkde.weights.residual import bias_terms, residual_bias
 from vwkde.weights.uniform import UniformWeight
@@ -68,9 +76,11 @@ class Fitted:
         pool = pool or self.pool
         p, q = self.samples
         noise = pool.noise()
+        by_all = all(member.ratio.guide.form in guides.BY_MOMENTS for member in pool.members)
+        behind = (p.total / len(p), q.total / len(q)) if by_all else (1.0, 1.0)
         return (
-            AtSample(pool.at_numerator(averages=True), p.weight, noise[0]),
-            AtSample(pool.at_denominator(averages=True), q.weight, noise[1]),
+            AtSample(pool.at_numerator(averages=True), p.weight, noise[0], behind[0]),
+            AtSample(pool.at_denominator(averages=True), q.weight, noise[1], behind[1]),
         )
 
     def residual_bias(self, x: Floats) -> Floats:
@@ -105,16 +115,15 @@ class Fitting:
 
     def fit(
         self,
-        data: tuple[Array, Array],
-        weights: tuple[Floats, Floats],
-        names: Names,
+        held: Held,
         copies: tuple[int, int],
         folds: tuple[NDArray[np.intp] | None, NDArray[np.intp] | None],
     ) -> Fitted:
         """Fit two samples, some of whose rows may have been made of others; see `Sample`."""
-        whitening = fit_whitening(*data, weights, names)
-        parts = zip(data, weights, copies, folds, strict=True)
-        p, q = (make_sample(whitening(x), weight, count, fold) for x, weight, count, fold in parts)
+        data, weights = held.data, held.weights
+        whitening = whiten(held.clouds, held.names)
+        parts = zip(data, weights, copies, folds, held.rests(whitening), strict=True)
+        p, q = (make_sample(whitening(x), weight, count, fold, rest) for x, weight, count, fold, rest in parts)
         gaussians = _fit_gaussians(p, q)
         degenerate = any(model.degenerate for model in gaussians)
         if self.is_paper:
@@ -134,7 +143,7 @@ class Fitting:
         return EstimatePair(numerator, denominator, UniformWeight(), bandwidth, self.dtype, self.resources)
 
     def rule_bandwidth(self, samples: tuple[Sample, Sample], rule: Rule, part: float) -> float:
-        """Return the mean of the two samples' bandwidths."""
+        """Return the mean of the two samples' bandwidths, found on the rows held and narrowed as all rows allow."""
         found = [
             select_bandwidth(
                 s.points,
@@ -145,6 +154,7 @@ class Fitting:
                 resources=self.resources,
                 dtype=self.dtype,
             )
+            * (len(s) / s.total) ** (1 / (s.points.shape[1] + 4))
             for s in samples
         ]
         return float(np.mean(found))
@@ -229,9 +239,11 @@ class Fitting:
         if not isinstance(self.derivatives, str):
             return self.derivatives.fit(sample.points, sample.weight), {}
         if self.derivatives == "auto":
-            return select_derivatives(sample.points, sample.weight, side, self.seed)
+            model, losses = select_derivatives(sample.points, sample.weight, side, self.seed)
+            all_rows = sample.rest is not None and isinstance(model, GaussianDerivatives)
+            return (_fit_gaussian(sample, None) if all_rows else model), losses
         if self.derivatives == "gaussian":
-            return fit_gaussian(sample.points, sample.weight, side), {}
+            return _fit_gaussian(sample, side), {}
         if self.derivatives == "mixture":
             return fit_mixture(sample.points, sample.weight, side, self.seed), {}
         if self.derivatives == "kernel":
@@ -250,13 +262,13 @@ class Fitting:
             return UniformWeight()
         if self.weighting == "closed-form":
             return GeometricMeanWeight(*_with_log_densities(models))
-        x, importance = self._objective(uniform)
-        terms = bias_terms(*tilted, x, self.resources.n_threads)
+        samples = uniform.numerator, uniform.denominator
         if self.weighting == "network":
+            x, importance = self._objective(uniform)
+            terms = bias_terms(*tilted, x, self.resources.n_threads)
             device, n_threads = self.resources.device, self.resources.n_threads
             return fit_weight_network(x, terms, importance, self.seed, device, n_threads)
         random = np.random.default_rng(self.seed)
-        samples = uniform.numerator, uniform.denominator
         length_scale = self.length_scale
         if isinstance(length_scale, str):
             length_scale = median_length_scale(*(sample.thinned(_MEDIAN_ROWS, random).points for sample in samples))
@@ -264,15 +276,12 @@ class Fitting:
         chosen = np.sort(random.choice(rows, min(rows, self.max_basis), replace=False))
         first = chosen < len(samples[0])
         basis = np.concatenate([samples[0].points[chosen[first]], samples[1].points[chosen[~first] - len(samples[0])]])
-        return fit_expansion(
-            x,
-            terms,
-            importance,
-            basis,
-            float(length_scale),
-            self.ridge,
-            self.resources,
-        )
+        if self.target in ("pooled", "kl") and any(sample.rest for sample in samples):
+            sides = samples[:1] if self.target == "kl" else samples
+            return fit_expansion_to_all(sides, tilted, basis, float(length_scale), self.ridge, self.resources)
+        x, importance = self._objective(uniform)
+        terms = bias_terms(*tilted, x, self.resources.n_threads)
+        return fit_expansion(x, terms, importance, basis, float(length_scale), self.ridge, self.resources)
 
     def _small_weight(self, models: Models, p: Sample, q: Sample) -> Weight:
         """Return the paper's weight by these scores, of few basis points: what it takes to see whether it serves."""
@@ -296,6 +305,37 @@ class Fitting:
         return np.concatenate([p.points, q.points]), importance / importance.mean()
 
 
+@dataclass(frozen=True)
+class _EquationsOf:
+    """What points contribute to the normal equations of a weight, as a fold needs it."""
+
+    expansion: KernelExpansion
+    tilted: tuple[Derivatives, Derivatives]
+    rows: float
+
+    def __call__(self, points: Floats, weight: Floats) -> NormalEquations:
+        return normal_equations(self.expansion, points, bias_terms(*self.tilted, points), weight, self.rows)
+
+
+def fit_expansion_to_all(
+    samples: tuple[Sample, ...],
+    models: tuple[Derivatives, Derivatives],
+    basis: Floats,
+    length_scale: float,
+    ridge: float,
+    resources: Resources,
+) -> KernelExpansion:
+    """Fit the expansion to all rows of the samples, held or not, each sample counting alike."""
+    expansion = KernelExpansion(basis, np.zeros(len(basis)), length_scale, resources=resources)
+    found = []
+    for sample in samples:
+        work = _EquationsOf(expansion, models, len(samples) * sample.total_weight)
+        found.append(work(sample.points, sample.weight))
+        if sample.rest is not None:
+            found.append(sample.rest.fold(work, NormalEquations.plus, "weight fit"))
+    return solved(expansion, reduce(NormalEquations.plus, found), ridge)
+
+
 def _is(value: Any, name: str) -> bool:
     return isinstance(value, str) and value == name
 
@@ -311,7 +351,15 @@ def _with_log_densities(models: Models) -> tuple[DensityModel, DensityModel]:
 
 
 def _fit_gaussians(p: Sample, q: Sample) -> tuple[GaussianDerivatives, GaussianDerivatives]:
-    return fit_gaussian(p.points, p.weight, _SIDES[0]), fit_gaussian(q.points, q.weight, _SIDES[1])
+    return _fit_gaussian(p, _SIDES[0]), _fit_gaussian(q, _SIDES[1])
+
+
+def _fit_gaussian(sample: Sample, name: str | None) -> GaussianDerivatives:
+    """Return the Gaussian of all rows, held or not."""
+    if sample.rest is None:
+        return fit_gaussian(sample.points, sample.weight, name)
+    weight, mean, scatter = sample.sums
+    return gaussian_with(mean, scatter / (weight - 1), name)
 
 
 def _normal_scores(
@@ -319,7 +367,10 @@ def _normal_scores(
 ) -> tuple[Space, Coordinates]:
     """Return the samples with every column mapped to normal scores, then whitened; rows stay in their order."""
     coordinates = fit_whitened_scores(*data, weights)
-    mapped = [replace(s, points=coordinates(x)[s.rows]) for s, x in zip(samples, data, strict=True)]
+    mapped = [
+        replace(s, points=coordinates(x)[s.rows], rest=s.rest and replace(s.rest, coordinates=coordinates))
+        for s, x in zip(samples, data, strict=True)
+    ]
     skipped = {"additive", "boosting"}  # these hardly see the map
     if mapped[0].points.shape[1] > _MOST_COLUMNS_FOR_MODES:
         skipped.add("mixture")

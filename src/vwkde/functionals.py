@@ -27,11 +27,13 @@ class AtSample(NamedTuple):
     """The log ratio at a sample's points, each left out of its own estimate, and the points' weights.
 
     `noise` is the variance of the log ratio at each point that comes from its estimation, as far as it is known.
+    `behind` is how many rows the estimate is made of for each that is here, where some of many are looked at.
     """
 
     log_ratio: Floats
     weight: Floats
     noise: Floats | float = 0.0
+    behind: float = 1.0
 
     def mean(self, terms: Floats) -> float:
         """Return the weighted mean of one term per point."""
@@ -125,14 +127,14 @@ def chi2(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
 def kl(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
     """Return ∫ p·log(p/q), the mean log ratio over the numerator as the paper has it, and its standard error.
 
-    The denominator's rows enter by the ratio itself, less the noise that its estimate adds: where the densities are
-    equal nothing else is left. That noise is known roughly, so at least half of the variance stays.
+    The denominator's rows, all of them, enter by the ratio itself, less the noise that its estimate adds: where the
+    densities are equal nothing else is left. That noise is known roughly, so at least half of the variance stays.
     """
     ratio = np.exp(denominator.truncated().log_ratio)
     noise = denominator.mean(ratio**2 * denominator.noise) / effective_rows(denominator.weight)
     variance = numerator.variance_of_mean(numerator.log_ratio)
     scatter = denominator.variance_of_mean(ratio)
-    variance += max(0.5 * scatter, scatter - noise)
+    variance += max(0.5 * scatter, scatter - noise) / denominator.behind
     return numerator.mean(numerator.log_ratio), float(np.sqrt(variance))
 
 

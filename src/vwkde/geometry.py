@@ -9,7 +9,9 @@ fall on the same points whatever order, or rotation, the rows arrived in.
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,23 +48,57 @@ class Whitening:
         return result
 
 
-def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, Floats], names: Names) -> Whitening:
-    """Return the map that gives the pooled within-class covariance the value one in every direction that varies."""
-    unit = _powers_of_two(np.maximum(np.abs(numerator).max(axis=0), np.abs(denominator).max(axis=0)))
-    samples = (numerator / unit, denominator / unit)
-    whitening = replace(_whiten_once(samples, weights, names), unit=unit)
-    if not _few_rows(samples, whitening.matrix.shape[1]):
-        # A second round repairs what rounding did to directions much thinner than others.
-        fine = _whiten_once((whitening(numerator), whitening(denominator)), weights, None)
-        centre = whitening.centre + fine.centre @ np.linalg.pinv(whitening.matrix)
-        whitening = Whitening(unit, centre, whitening.matrix @ fine.matrix)
-    means = np.stack([sample.mean(axis=0, dtype=np.float64) for sample in (numerator, denominator)])
-    _refuse_if_too_far(float(np.linalg.norm(np.diff(whitening(means), axis=0))))
-    return whitening
+class Moments(NamedTuple):
+    """The weighted mean of some rows, and the weighted sum of their squared deviations from it."""
+
+    mean: Floats
+    scatter: Floats
 
 
-def mean_and_scatter(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Return the weighted mean of the rows, and Σ w (x − mean)(x − mean)ᵀ."""
+class Cloud(Protocol):
+    """A sample as whitening sees it: by summaries, so that its rows may live anywhere."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+
+    def largest(self) -> Floats:
+        """Return the largest absolute value of each column."""
+
+    def moments(self, place: Callable[[Array], Floats]) -> Moments:
+        """Return the moments of the rows in other coordinates."""
+
+    def some(self, place: Callable[[Array], Floats]) -> Floats:
+        """Return rows in other coordinates: all where they are few."""
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Rows at hand, and their weights, of mean one."""
+
+    values: Array
+    weight: Floats
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self.values)
+
+    def largest(self) -> Floats:
+        """Return the largest absolute value of each column."""
+        return np.abs(self.values).max(axis=0)
+
+    def moments(self, place: Callable[[Array], Floats]) -> Moments:
+        """Return the moments of the rows in other coordinates."""
+        return moments_of(place(self.values), self.weight)
+
+    def some(self, place: Callable[[Array], Floats]) -> Floats:
+        """Return the rows in other coordinates."""
+        return place(self.values)
+
+
+def moments_of(x: Floats, weight: Floats) -> Moments:
+    """Return the moments of weighted rows."""
     mean = weight @ x / weight.sum()
     size = max(4 * x.shape[1], _NUMBERS // x.shape[1])
     parts = np.empty((-(-len(x) // size), x.shape[1], x.shape[1]))
@@ -72,7 +108,26 @@ def mean_and_scatter(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
         parts[rows.start // size] = (centred.T * weight[rows]) @ centred
 
     _blocks.run_over_rows(work, len(x), size)
-    return mean, parts.sum(axis=0)
+    return Moments(mean, parts.sum(axis=0))
+
+
+def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, Floats], names: Names) -> Whitening:
+    """Return the map that gives the pooled within-class covariance the value one in every direction that varies."""
+    return whiten((InMemory(numerator, weights[0]), InMemory(denominator, weights[1])), names)
+
+
+def whiten(clouds: tuple[Cloud, Cloud], names: Names) -> Whitening:
+    """Return the same for samples wherever they are."""
+    unit = _powers_of_two(np.maximum(clouds[0].largest(), clouds[1].largest()))
+    whitening, difference = _whiten_once(clouds, lambda x: x / unit, names)
+    whitening = replace(whitening, unit=unit)
+    if not _few_rows(clouds, whitening.matrix.shape[1]):
+        # A second round repairs what rounding did to directions much thinner than others.
+        fine, difference = _whiten_once(clouds, whitening, None)
+        centre = whitening.centre + fine.centre @ np.linalg.pinv(whitening.matrix)
+        whitening = Whitening(unit, centre, whitening.matrix @ fine.matrix)
+    _refuse_if_too_far(float(np.linalg.norm(difference)))
+    return whitening
 
 
 def canonical_order(x: Floats) -> NDArray[np.intp]:
@@ -89,15 +144,20 @@ def canonical_order(x: Floats) -> NDArray[np.intp]:
     return order
 
 
-def _whiten_once(samples: tuple[Floats, ...], weights: tuple[Floats, Floats], names: Names) -> Whitening:
-    means, scatters = zip(*(mean_and_scatter(x, w) for x, w in zip(samples, weights, strict=True)), strict=True)
-    rows = len(samples[0]) + len(samples[1])
-    covariance = (scatters[0] + scatters[1]) / (rows - 2)
+def _whiten_once(
+    clouds: tuple[Cloud, Cloud], place: Callable[[Array], Floats], names: Names
+) -> tuple[Whitening, Floats]:
+    """Return the map that whitens samples placed somewhere, and how far their means are then apart."""
+    means, scatters = zip(*(cloud.moments(place) for cloud in clouds), strict=True)
+    covariance = (scatters[0] + scatters[1]) / (clouds[0].rows + clouds[1].rows - 2)
     scale = np.sqrt(np.diag(covariance))
     constant = scale <= 1e-15  # the rounding of numbers near one
     _report_constant(constant, means[0] - means[1], names)
     scale[constant] = np.inf
-    correlation = _shrunk(covariance / np.outer(scale, scale), samples, means, scale, constant)
+    correlation = covariance / np.outer(scale, scale)
+    if _few_rows(clouds, int(np.count_nonzero(~constant))):
+        centred = [(cloud.some(place) - mean) / scale for cloud, mean in zip(clouds, means, strict=True)]
+        correlation = _shrunk(correlation, np.concatenate(centred), constant)
     values, vectors = np.linalg.eigh(correlation)
     flat = values <= 10 * len(values) * np.finfo(float).eps
     _report_flat(int(flat.sum() - constant.sum()), vectors[:, flat], (means[0] - means[1]) / scale)
@@ -105,7 +165,7 @@ def _whiten_once(samples: tuple[Floats, ...], weights: tuple[Floats, Floats], na
     if not flat.any():
         root = root @ vectors.T  # the symmetric root does not turn with the eigenvectors' arbitrary choice
     matrix = root / scale[:, None]
-    return Whitening(np.ones(len(scale)), (means[0] + means[1]) / 2, matrix)
+    return Whitening(np.ones(len(scale)), (means[0] + means[1]) / 2, matrix), (means[0] - means[1]) @ matrix
 
 
 def _powers_of_two(size: Floats) -> Floats:
@@ -113,18 +173,9 @@ def _powers_of_two(size: Floats) -> Floats:
     return np.exp2(np.floor(np.log2(np.where(size > 0, size, 1.0))))
 
 
-def _shrunk(
-    correlation: Floats,
-    samples: tuple[Floats, ...],
-    means: tuple[Floats, ...],
-    scale: Floats,
-    constant: NDArray[np.bool_],
-) -> Floats:
+def _shrunk(correlation: Floats, centred: Floats, constant: NDArray[np.bool_]) -> Floats:
     """Shrink towards the identity where rows are too few to know the correlations (Ledoit and Wolf)."""
     varying = int(np.count_nonzero(~constant))
-    if not _few_rows(samples, varying):
-        return correlation
-    centred = np.concatenate([(x - mean) / scale for x, mean in zip(samples, means, strict=True)])
     shrinkage = float(ledoit_wolf_shrinkage(centred[:, ~constant], assume_centered=True))
     warnings.warn(
         f"Rows are few for {varying} columns: the correlations between columns were shrunk by {shrinkage:.0%}. "
@@ -135,8 +186,8 @@ def _shrunk(
     return (1 - shrinkage) * correlation + shrinkage * np.diag(np.where(constant, 0.0, 1.0))
 
 
-def _few_rows(samples: tuple[Floats, ...], columns: int) -> bool:
-    return sum(map(len, samples)) - 2 < 2 * columns
+def _few_rows(clouds: tuple[Cloud, Cloud], columns: int) -> bool:
+    return clouds[0].rows + clouds[1].rows - 2 < 2 * columns
 
 
 def _report_constant(constant: NDArray[np.bool_], difference: Floats, names: Names) -> None:

@@ -121,7 +121,7 @@ def shrunk_gaussian(sample: Sample) -> QuadraticLogDensity:
     d = sample.points.shape[1]
     mean, covariance = sample.moments()
     centred = (sample.points - mean) * np.sqrt(sample.weight)[:, None]
-    shrinkage = ledoit_wolf_shrinkage(centred, assume_centered=True)
+    shrinkage = ledoit_wolf_shrinkage(centred, assume_centered=True) * len(sample) / sample.total
     covariance = (1 - shrinkage) * covariance + shrinkage * np.eye(d) * np.trace(covariance) / d
     precision, log_volume = _inverse(covariance)
     return QuadraticLogDensity(mean, precision, float(-0.5 * (log_volume + d * np.log(2 * np.pi))))
@@ -254,6 +254,8 @@ cross-fitted log loss counts."""
 NAMES = ("gaussian", "shrunk-gaussian", "logistic", "mixture", "additive", "boosting")
 AFFINE = ("none", "gaussian", "shrunk-gaussian", "logistic", "mixture")
 """Guides that do not depend on the choice of axes."""
+BY_MOMENTS = (None, "gaussian", "shrunk-gaussian")
+"""Guides that know all rows of a sample, held or not; the others are fitted to those held."""
 _FEWEST_ROWS = {"gaussian": 20, "shrunk-gaussian": 20, "logistic": 20, "mixture": 100, "additive": 100, "boosting": 100}
 """Rows of the smaller sample from which a guide is worth trying."""
 
@@ -304,12 +306,15 @@ def cross_fit(
     samples = numerator, denominator
     forms = _forms(guide, numerator, denominator, n_threads)
     folds = [_folds(sample, seed) for sample in samples]
+    by_moments = isinstance(guide, str) and guide in BY_MOMENTS
+    for rest in [sample.rest for sample in samples if sample.rest is not None and by_moments]:
+        rest.gather()
     fitted: dict[tuple[int, int], Guide] = {}
 
     def work(job: tuple[int, int]) -> None:
         form, fold = job
         with _blocks.single_threaded():
-            fitted[job] = forms[form](*(s.subset(f != fold) for s, f in zip(samples, folds, strict=True)))
+            fitted[job] = forms[form](*(s.subset(f != fold, by_moments) for s, f in zip(samples, folds, strict=True)))
 
     jobs = [(form, fold) for form in range(len(forms)) for fold in range(FOLDS)]
     small = numerator.points.size + denominator.points.size < _WORTH_THREADS

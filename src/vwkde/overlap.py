@@ -38,13 +38,17 @@ def describe_overlap(pair: EstimatePair) -> dict[str, Any]:
         pair.log_alpha(q),
     )  # the estimates are of α·p, and α is not part of the density
     at_p, at_q = pair.at_numerator, pair.at_denominator
+    held = pair.only_held()  # rows beyond differ from those held by chance alone
+    sizes = _effective_size(held, held.numerator, q.points), _effective_size(held, held.denominator, p.points)
+    shares = _largest_share(held.log_weight(held.numerator)), _largest_share(held.log_weight(held.denominator))
+    growth = p.total / len(p), q.total / len(q)
     return {
         "unsupported_fraction": [
             _unsupported(at_p.denominator - p_alpha, p.weight, at_q.denominator - q_alpha),
             _unsupported(at_q.numerator - q_alpha, q.weight, at_p.numerator - p_alpha),
         ],
-        "effective_size": [_effective_size(pair, p, q.points), _effective_size(pair, q, p.points)],
-        "largest_weight_share": [_largest_share(pair.log_weight(sample)) for sample in (p, q)],
+        "effective_size": [size * by for size, by in zip(sizes, growth, strict=True)],
+        "largest_weight_share": [share / by for share, by in zip(shares, growth, strict=True)],
     }
 
 

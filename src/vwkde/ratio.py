@@ -14,17 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from vwkde import _html, _sketches, guides
 from vwkde._blocks import DEFAULT_MEMORY_BUDGET
-from vwkde._validation import Array, check_pair, check_sample, check_weight, like_input
+from vwkde._validation import Array, check_sample, like_input
 from vwkde.bandwidth import RULES
 from vwkde.engines import ENGINES, choose_engine
 from vwkde.estimates import EstimatePair
 from vwkde.fitting import Fitting
 from vwkde.functionals import KINDS, check_divergence, check_interval
+from vwkde.holding import hold_all, hold_some
 from vwkde.overlap import describe_overlap, warn_if_negative, warn_if_poor
 from vwkde.posterior import posterior
 from vwkde.resources import Resources
 from vwkde.results import Estimate, shown
 from vwkde.selection import MOST_ROWS
+from vwkde.sources import is_elsewhere, read_all
 from vwkde.uncertainty import Compute, bias_effect, disagreement, scatter_over_halves
 from vwkde.weights.residual import bias_terms
 from vwkde.weights.uniform import UniformWeight
@@ -67,6 +69,10 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         The penalty on the expansion's coefficients.
     max_basis : int
         The most basis points the expansion may have; they are drawn from the samples.
+    max_held : int
+        Of samples that live elsewhere (see `fit`), the most rows of each that are held in memory, drawn at random. By
+        them guide, bandwidth and coordinates are chosen, and over them divergences average; kernel sums, the weight and
+        moments are those of all rows.
     subspace : "auto", True or False
         Whether to look for a few directions that carry the ratio, and to leave the others out where rows held out
         confirm that it gains. "auto" does so where the guide is chosen from the data.
@@ -76,9 +82,10 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         Bytes that temporary blocks may take. It changes memory, not results.
     n_threads : int or None
         Threads to use; by default all that the machine and its environment allow.
-    engine : "auto", "numba", "torch", "triton" or "reference"
+    engine : "auto", "numba", "torch", "triton", "dask" or "reference"
         What forms kernel sums and weights: compiled loops on the CPU, torch on a device, fused kernels on a CUDA GPU,
-        or plain NumPy. "auto" goes by the device and by what is installed. It changes speed, not results.
+        compiled loops on the workers of the Dask client in use, or plain NumPy. "auto" goes by the device and by what
+        is installed; passes over Dask arrays are always Dask's tasks. It changes speed, not results.
     device : str or None
         Where to compute, and where networks are trained: "cpu", "cuda" or another device that torch knows. By default
         it is where the tensors given to `fit` live, and the CPU for everything else.
@@ -93,6 +100,8 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         The fitted weight function, in whitened coordinates.
     diagnostics_ : dict
         What was chosen, and the mean squared bias before and after weighting.
+    held_rows_ : pair of arrays or None
+        Of samples that live elsewhere, the numbers of the rows held; None where all are.
     n_features_in_, feature_names_in_
         The columns seen in `fit`.
 
@@ -115,6 +124,7 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         "length_scale": [StrOptions({"auto"}), Interval(Real, 1e-6, 1e6, closed="both")],
         "ridge": [Interval(Real, 0, None, closed="neither")],
         "max_basis": [Interval(Integral, 1, None, closed="left")],
+        "max_held": [Interval(Integral, 100, None, closed="left")],
         "subspace": [StrOptions({"auto"}), "boolean"],
         "random_state": ["random_state"],
         "memory_budget": [Interval(Integral, 1, None, closed="left")],
@@ -133,6 +143,7 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         length_scale: float | str = "auto",
         ridge: float = 0.1,
         max_basis: int = 3_000,
+        max_held: int = 10_000,
         subspace: bool | Literal["auto"] = "auto",
         random_state: Any = 0,
         memory_budget: int = DEFAULT_MEMORY_BUDGET,
@@ -148,6 +159,7 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         self.length_scale = length_scale
         self.ridge = ridge
         self.max_basis = max_basis
+        self.max_held = max_held
         self.subspace = subspace
         self.random_state = random_state
         self.memory_budget = memory_budget
@@ -158,7 +170,11 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
     def fit(
         self, numerator: Any, denominator: Any, *, numerator_weight: Any = None, denominator_weight: Any = None
     ) -> Self:
-        """Fit the ratio of the density behind `numerator` to the one behind `denominator`."""
+        """Fit the ratio of the density behind `numerator` to the one behind `denominator`.
+
+        Samples are arrays (n, d) or (n,), DataFrames or tensors; or they live elsewhere and are never held whole:
+        a `numpy.memmap`, the path of an NPY or Parquet file, a Dask array or DataFrame.
+        """
         return self._fit(numerator, denominator, numerator_weight, denominator_weight)
 
     def _fit(
@@ -173,24 +189,29 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         """Fit samples some of whose rows were made of others; see `Sample`."""
         self._validate_params()
         engine, device = choose_engine(self.engine, self.device, numerator, denominator)
-        p, q, names = check_pair(numerator, denominator)
-        p_weight = check_weight(numerator_weight, len(p), "numerator_weight")
-        q_weight = check_weight(denominator_weight, len(q), "denominator_weight")
         parameters = self.get_params(deep=False)
         seed = int(check_random_state(parameters.pop("random_state")).randint(2**31))
+        most = parameters.pop("max_held")
         allowed = {name: parameters.pop(name) for name in ("memory_budget", "n_threads", "engine", "device")}
         resources = Resources(**(allowed | {"engine": engine, "device": device}))
-        fitting = Fitting(**parameters, resources=resources, seed=seed, dtype=np.result_type(p, q))
-        fitted = fitting.fit((p, q), (p_weight, q_weight), names, copies, folds)
+        weights = numerator_weight, denominator_weight
+        elsewhere = engine == "dask" or is_elsewhere(numerator) or is_elsewhere(denominator)
+        if elsewhere and all(fold is None for fold in folds):
+            held = hold_some(numerator, denominator, weights, most, seed, resources)
+        else:
+            held = hold_all(numerator, denominator, weights)
+        fitting = Fitting(**parameters, resources=resources, seed=seed, dtype=held.dtype)
+        fitted = fitting.fit(held, copies, folds)
         # nothing of an earlier fit is touched before this one has succeeded
         self._fitting, self._fitted = fitting, fitted
         ratio = fitted.pool.main.ratio
         self.guide_, self.bandwidth_, self.weight_ = ratio.guide.name, ratio.pair.bandwidth, ratio.pair.weight
+        self.held_rows_ = held.rows
         self._diagnostics: dict[str, Any] = {}
-        self.n_features_in_ = p.shape[1]
+        self.n_features_in_ = held.data[0].shape[1]
         self.__dict__.pop("feature_names_in_", None)
-        if names:
-            self.feature_names_in_ = np.asarray(names, dtype=object)
+        if held.names:
+            self.feature_names_in_ = np.asarray(held.names, dtype=object)
         return self
 
     def log_ratio(self, x: Any) -> Floats:
@@ -256,6 +277,10 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
             half = clone(self).fit(p, q, numerator_weight=p_weight, denominator_weight=q_weight)
             return compute(*half._fitted.at_samples())[0]
 
+        if self._has_rest:
+            raise ValueError(
+                "interval='subsample' needs samples held in memory. Use interval='influence', which costs nothing here."
+            )
         weights = [sample.in_given_order(sample.weight) for sample in self._fitted.samples]
         return scatter_over_halves(self._fitted.data, on_halves, self._fitting.seed, *weights)
 
@@ -267,6 +292,10 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         everything.
         """
         check_is_fitted(self, "weight_")
+        if self._has_rest:
+            raise ValueError(
+                "Importance weights of all rows need samples held in memory. Call ratio(rows) on the rows you need."
+            )
         log_ratio = self._fitted.samples[1].in_given_order(self._fitted.pool.at_denominator(averages=False))
         log_ratio = np.minimum(log_ratio, 0.5 * np.log(len(log_ratio)))
         ratio = np.exp(log_ratio - log_ratio.max())
@@ -274,13 +303,13 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
 
     @property
     def numerator_log_ratio_(self) -> Floats:
-        """Leave-one-out log ratio at the numerator's rows, as divergences average it."""
+        """Leave-one-out log ratio at the numerator's rows, as divergences average it: at those held, in their order."""
         check_is_fitted(self, "weight_")
         return self._fitted.samples[0].in_given_order(self._fitted.pool.at_numerator(averages=True))
 
     @property
     def denominator_log_ratio_(self) -> Floats:
-        """Leave-one-out log ratio at the denominator's rows, as divergences average it."""
+        """Leave-one-out log ratio at the denominator's rows, likewise."""
         check_is_fitted(self, "weight_")
         return self._fitted.samples[1].in_given_order(self._fitted.pool.at_denominator(averages=True))
 
@@ -310,11 +339,16 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
             "squared_bias_before": before,
             "squared_bias_after": 0.0 if alone else after,
             **describe_overlap(self._support()),
-            "rows": [len(p), len(q)],
+            "rows": [p.total, q.total],
+            **({"rows_held": [len(p), len(q)]} if self._has_rest else {}),
             "columns": self.n_features_in_,
             "engine": self._fitting.resources.engine,
             "device": self._fitting.resources.device,
         }
+
+    @property
+    def _has_rest(self) -> bool:
+        return any(sample.rest is not None for sample in self._fitted.samples)
 
     def _describe_derivatives(self) -> str:
         kinds = [getattr(model, "kind", type(model).__name__) for model in self._fitted.derivatives]
@@ -373,4 +407,5 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
     def _points(self, x: Any) -> Array:
         check_is_fitted(self, "weight_")
         names = tuple(getattr(self, "feature_names_in_", ())) or None
-        return check_sample(x, "points", like=(self.n_features_in_, names, "numerator"))[0]
+        like = self.n_features_in_, names, "numerator"
+        return check_sample(read_all(x, "points", like) if is_elsewhere(x) else x, "points", like)[0]

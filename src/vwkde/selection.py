@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
 from vwkde._validation import Array
-from vwkde.estimates import EstimatePair
+from vwkde.estimates import EstimatePair, RestSums, Weighing
 from vwkde.functionals import log_loss
 from vwkde.guided import GuidedRatio
 from vwkde.guides import AFFINE, CrossFitted, cross_fit, no_guide
@@ -135,7 +135,7 @@ def candidates(space: Space, bandwidths: Floats | None, seed: int, resources: Re
 
 def most_correction(space: Space) -> float:
     """Return the most that kernel sums may change a guide by."""
-    return float(np.log(min(len(space.numerator), len(space.denominator))))
+    return float(np.log(min(space.numerator.total, space.denominator.total)))
 
 
 def _log_ratios(space: Space, forms: list[Form], bandwidths: Floats, resources: Resources) -> tuple[Floats, Floats]:
@@ -147,16 +147,33 @@ def _log_ratios(space: Space, forms: list[Form], bandwidths: Floats, resources: 
     p_weight = p.log_weight[:, None] + alpha_p - 0.5 * u_p
     q_weight = q.log_weight[:, None] + alpha_q + 0.5 * u_q
 
-    def log_density(x: Floats, sample: Sample, log_weight: Floats, own: bool) -> Floats:
+    beyond = _rest_sums(p, q, forms, bandwidths, resources)
+
+    def log_density(other: Sample, sample: Sample, log_weight: Floats) -> Floats:
+        own = other is sample
         sums = log_kernel_sums(
-            x, sample.points, bandwidths, log_weight=log_weight, leave_one_out=own, resources=resources
+            other.points, sample.points, bandwidths, log_weight=log_weight, leave_one_out=own, resources=resources
         )
-        return sums - np.log(sample.weight.sum() - (sample.weight if own else np.zeros(len(x))))[:, None]
+        if sample.rest is not None:
+            place = slice(0, len(p)) if other is p else slice(len(p), None)
+            sums = np.logaddexp(sums, beyond[sample is q][:, place])
+        return sums - np.log(sample.total_weight - (sample.weight if own else np.zeros(len(other))))[:, None]
 
     most = most_correction(space)
-    at_p = log_density(p.points, p, p_weight, True) - log_density(p.points, q, q_weight, False)
-    at_q = log_density(q.points, p, p_weight, False) - log_density(q.points, q, q_weight, True)
+    at_p = log_density(p, p, p_weight) - log_density(p, q, q_weight)
+    at_q = log_density(q, p, p_weight) - log_density(q, q, q_weight)
     return u_p + np.clip(at_p, -most, most), u_q + np.clip(at_q, -most, most)
+
+
+def _rest_sums(p: Sample, q: Sample, forms: list[Form], bandwidths: Floats, resources: Resources) -> list[Floats]:
+    """Return the log sums over what each sample does not hold, at the points of both: one pass over each."""
+    x = np.concatenate([p.points, q.points])
+    found = []
+    for sample, share in ((p, -0.5), (q, 0.5)):
+        weighings = tuple(Weighing(weight, guide, share) for guide, weight in forms)
+        work = RestSums(x, bandwidths, weighings, np.dtype(np.float64), resources)
+        found.append(work.over(sample.rest) if sample.rest else np.empty(0))
+    return found
 
 
 def _candidate(space: Space, form: Form, bandwidth: float, at_p: Floats, at_q: Floats) -> Candidate:
@@ -295,7 +312,7 @@ def _on_all_rows(
 ) -> list[GuidedRatio]:
     """Return the candidates' ratios with every row in them; more rows allow a narrower kernel."""
     p, q = space.numerator, space.denominator
-    thinned = any(len(c.space.numerator) < len(p) or len(c.space.denominator) < len(q) for c in chosen)
+    thinned = any(c.space.numerator.total < p.total or c.space.denominator.total < q.total for c in chosen)
     forms: dict[tuple[str, bool], Form] = {}
     for c in chosen:
         if c.form_key not in forms:
@@ -305,8 +322,8 @@ def _on_all_rows(
     ratios = []
     for c, h in zip(chosen, widths, strict=True):
         guide, weight = forms[c.form_key]
-        tilt = -0.5 * guide.at_numerator, 0.5 * guide.at_denominator
-        ratios.append(GuidedRatio(replace(make_pair(p, q, h), weight=weight, tilt=tilt), guide, most_correction(space)))
+        pair = replace(make_pair(p, q, h), weight=weight, guide=guide)
+        ratios.append(GuidedRatio(pair, guide, most_correction(space)))
     _give_log_ratios(ratios, chosen, space, forms if thinned else None, resources)
     return ratios
 

@@ -45,8 +45,13 @@ def as_it_is(x: Array) -> Floats:
 
 def project_samples(samples: tuple[Sample, Sample], directions: Floats) -> tuple[Sample, Sample]:
     """Return the samples' projections on some directions."""
-    p, q = (replace(sample, points=sample.points @ directions) for sample in samples)
+    p, q = (_projected(sample, directions) for sample in samples)
     return p, q
+
+
+def _projected(sample: Sample, directions: Floats) -> Sample:
+    rest = sample.rest and replace(sample.rest, coordinates=Projection(sample.rest.coordinates, directions))
+    return replace(sample, points=sample.points @ directions, rest=rest)
 
 
 def find_subspace(

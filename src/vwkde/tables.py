@@ -93,14 +93,18 @@ def _from_arrow(table: pa.Table, columns: list[str] | None) -> Table:
         raise ValueError("the file holds no rows.")
     if len(set(table.column_names)) < len(table.column_names):
         raise ValueError(f"column names must be unique; the file has {table.column_names}.")
+    return Table(numbers_of(table), tuple(table.column_names))
+
+
+def numbers_of(table: pa.Table) -> NDArray[np.float64]:
+    """Return the columns of an Arrow table side by side; they must hold numbers."""
     for field in table.schema:
         kind = field.type
         if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
             raise ValueError(
                 f"column {field.name!r} holds {kind}, not numbers; name the columns to use with --columns a,b,c."
             )
-    arrays = [column.cast(pa.float64(), safe=False).to_numpy() for column in table.columns]
-    return Table(np.column_stack(arrays), tuple(table.column_names))
+    return np.column_stack([column.cast(pa.float64(), safe=False).to_numpy() for column in table.columns])
 
 
 def _is_header(fields: list[str]) -> bool:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from vwkde.exceptions import DegenerateDataWarning
-from vwkde.geometry import mean_and_scatter
+from vwkde.geometry import moments_of
 
 Floats = NDArray[np.float64]
 
@@ -50,11 +50,16 @@ def fit_gaussian(x: Floats, weight: Floats, name: str | None = None) -> Gaussian
     The covariance is the sample's own: any ridge on it would bias the Laplacian. Only a sample too small to have one is
     shrunk towards the identity, which here is the pooled covariance.
     """
-    mean, scatter = mean_and_scatter(x, weight)
+    mean, scatter = moments_of(x, weight)
     covariance = scatter / (len(x) - 1)
     if len(x) - 1 < 2 * x.shape[1]:
         shrinkage = ledoit_wolf_shrinkage(x - mean, assume_centered=True)
         covariance = (1 - shrinkage) * covariance + shrinkage * np.eye(x.shape[1])
+    return gaussian_with(mean, covariance, name)
+
+
+def gaussian_with(mean: Floats, covariance: Floats, name: str | None = None) -> GaussianDerivatives:
+    """Return the Gaussian of these moments, warning of the named sample if it has no density."""
     values, vectors = np.linalg.eigh(covariance)
     if name and values[0] < _THINNEST:
         warnings.warn(

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
+from vwkde._cluster import connected
 from vwkde._console import bars, errors
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from vwkde.inspection.layouts import Item, Layout
     from vwkde.inspection.pictures import Failure, Pictures
     from vwkde.inspection.runs import Outcome
+
+Engine = Literal["auto", "dask"]
 
 FINDING, ERROR, INTERRUPTED = 1, 2, 130
 """Exit status when an image fails, when something went wrong, and after Ctrl-C."""
@@ -41,6 +44,9 @@ Rate = Annotated[float, typer.Option(help="Share of good images that may be reje
 Run = Annotated[Path, typer.Option("-o", "--output", help="Folder for scores, pictures and report.html.")]
 Seed = Annotated[int, typer.Option(help="Seeds every random choice.")]
 Json = Annotated[bool, typer.Option("--json", help="Print what results.json holds.")]
+Cluster = Annotated[
+    str | None, typer.Option("--dask", metavar="ADDRESS", help="Let the workers of this Dask scheduler compare images.")
+]
 
 
 @app.command()
@@ -55,6 +61,7 @@ def fit(
     ] = None,
     seed: Seed = 0,
     dry_run: DryRun = False,
+    dask: Cluster = None,
 ) -> None:
     """Learn a surface from good images, and write a model file."""
     from vwkde.inspection.layouts import describe, recognise
@@ -66,7 +73,9 @@ def fit(
         typer.echo(describe(layout))
         return
     _check_place(output)
-    inspector, failures = _fitted(layout, features, rate, seed, "Nothing was learnt, and nothing written.")
+    with connected(dask):
+        settings = features, rate, seed, _engine(dask)
+        inspector, failures = _fitted(layout, *settings, "Nothing was learnt, and nothing written.")
     _save(inspector, output)
     count = len(inspector.names_)
     typer.echo(f"{count} good images learnt; score above which an image fails: {_nats(inspector)}. {output}")
@@ -75,7 +84,12 @@ def fit(
 
 @app.command()
 def check(
-    images: Images, model: Model, output: Run = Path("run"), dry_run: DryRun = False, as_json: Json = False
+    images: Images,
+    model: Model,
+    output: Run = Path("run"),
+    dry_run: DryRun = False,
+    as_json: Json = False,
+    dask: Cluster = None,
 ) -> None:
     """Check images: 0 if all pass, 1 if some fail, 2 if some could not be read."""
     from vwkde.inspection.inspector import SurfaceInspector
@@ -85,8 +99,9 @@ def check(
     if dry_run:
         typer.echo(f"{len(items)} images, {items[0].name} to {items[-1].name}")
         return
-    inspector = SurfaceInspector.load(model)
-    outcome, failures = _run(inspector, items, output, images.absolute().name, model.name)
+    inspector = SurfaceInspector.load(model, engine=_engine(dask))
+    with connected(dask):
+        outcome, failures = _run(inspector, items, output, images.absolute().name, model.name)
     counts = outcome.record["counts"]
     if as_json:
         typer.echo(to_json(outcome.record))
@@ -118,6 +133,7 @@ def evaluate(
     seed: Seed = 0,
     dry_run: DryRun = False,
     as_json: Json = False,
+    dask: Cluster = None,
 ) -> None:
     """Measure on labelled images how well defects are found.
 
@@ -133,7 +149,7 @@ def evaluate(
     from vwkde.inspection.layouts import describe, recognise, recognise_all
     from vwkde.inspection.trials import with_model, without_model
 
-    inspector = None if model is None else SurfaceInspector.load(model)
+    inspector = None if model is None else SurfaceInspector.load(model, engine=_engine(dask))
     if inspector is not None:
         found = {root.absolute().name: with_model(recognise(root), inspector.names_, hold_out, seed)}
     else:
@@ -141,7 +157,9 @@ def evaluate(
     if dry_run:
         typer.echo("\n\n".join(f"{name}\n{describe(layout)}" for name, layout in found.items()))
         return
-    _evaluate(found, inspector, output, model.name if model else MODEL, (features, rate, seed), as_json)
+    with connected(dask):
+        settings = features, rate, seed, _engine(dask)
+        _evaluate(found, inspector, output, model.name if model else MODEL, settings, as_json)
 
 
 @app.command()
@@ -161,7 +179,7 @@ def demo(
         write_surfaces(surfaces, seed)
     if not as_json:
         typer.echo(f"Images: {surfaces}. What follows is: vwkde inspect eval {surfaces} --features texture -o {run}")
-    _evaluate(recognise_all(surfaces), None, run, MODEL, ("texture", 0.05, seed), as_json)
+    _evaluate(recognise_all(surfaces), None, run, MODEL, ("texture", 0.05, seed, "auto"), as_json)
 
 
 @app.command()
@@ -233,14 +251,14 @@ def _items(images: Path) -> "tuple[Item, ...]":
 
 
 def _fitted(
-    layout: "Layout", features: str, rate: float, seed: int, if_stopped: str
+    layout: "Layout", features: str, rate: float, seed: int, engine: Engine, if_stopped: str
 ) -> "tuple[SurfaceInspector, list[Failure]]":
     from vwkde.inspection.inspector import SurfaceInspector
     from vwkde.inspection.pictures import Pictures
 
     pictures = Pictures(layout.good)
     with _interruptible(if_stopped), _told(pictures), bars():
-        inspector = SurfaceInspector(features, false_reject_rate=rate, random_state=seed).fit(pictures)
+        inspector = SurfaceInspector(features, false_reject_rate=rate, random_state=seed, engine=engine).fit(pictures)
     return inspector, pictures.failures
 
 
@@ -266,7 +284,7 @@ def _evaluate(
     inspector: "SurfaceInspector | None",
     output: Path,
     model: str,
-    settings: tuple[str, float, int],
+    settings: tuple[str, float, int, Engine],
     as_json: bool,
 ) -> None:
     """Test one model, or one for each data set that is fitted first, and tell the figures."""
@@ -294,6 +312,10 @@ def _evaluate(
         (print_evaluation if len(layouts) == 1 else print_overview)(outcomes)
         typer.echo(f"Open {output / REPORT}")
     _exit(failures)
+
+
+def _engine(dask: str | None) -> Engine:
+    return "auto" if dask is None else "dask"
 
 
 def _print_rejected(outcome: "Outcome") -> None:

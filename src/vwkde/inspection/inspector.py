@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from vwkde import _html, _sketches
 from vwkde._blocks import run, thread_count
 from vwkde._canvas import RED, TEAL
+from vwkde._cluster import spread
 from vwkde._progress import track
 from vwkde.engines import choose_engine
 from vwkde.inspection.calibration import Calibration, calibrate
@@ -111,6 +112,9 @@ class SurfaceInspector:
         Seeds every random choice.
     n_threads : int or None
         Threads to use; by default all that the machine and its environment allow.
+    engine : "auto" or "dask"
+        "dask" compares images on the workers of the Dask client in use: all pairs of good ones in `fit`, each image in
+        `check_all`.
     device : str or None
         Where images are compared with all good ones: "cuda" for a GPU. By default the CPU, which also does all else.
     """
@@ -123,6 +127,7 @@ class SurfaceInspector:
         candidates: int = 10,
         random_state: int = 0,
         n_threads: int | None = None,
+        engine: Literal["auto", "dask"] = "auto",
         device: str | None = None,
     ) -> None:
         self.features = features
@@ -130,6 +135,7 @@ class SurfaceInspector:
         self.candidates = candidates
         self.random_state = random_state
         self.n_threads = n_threads
+        self.engine = engine
         self.device = device
 
     def fit(self, images: Images) -> Self:
@@ -145,7 +151,8 @@ class SurfaceInspector:
         library = make_library(_mapped(measured, coordinates), self.candidates, self.random_state, features.worst)
         self._features, self._coordinates = features, coordinates
         self.image_shape = shape
-        self._settle(library, library.mutual_sums(resources=self._resources), names, thumbnails)
+        sums = library.mutual_sums(resources=self._resources)
+        self._settle(library, sums, names, thumbnails)
         return self
 
     def add(self, images: Images) -> Self:
@@ -178,6 +185,13 @@ class SurfaceInspector:
             1000 * (perf_counter() - start),
         )
 
+    def check_all(self, images: Iterable[tuple[str, Singles]]) -> Iterator[Inspection]:
+        """Judge images, pairs of a name and an array, one after the other or on the workers; in their order."""
+        self._check_fitted()
+        if self.engine == "dask":
+            return spread(_check, self, images)
+        return (self.check(image, name) for name, image in images)
+
     def thumbnail(self, name: str) -> NDArray[np.uint8]:
         """Return a small gray picture of a good image."""
         return self.thumbnails_[self.names_.index(name)]
@@ -209,7 +223,13 @@ class SurfaceInspector:
         write_model(path, arrays, settings)
 
     @classmethod
-    def load(cls, path: Path, n_threads: int | None = None, device: str | None = None) -> Self:
+    def load(
+        cls,
+        path: Path,
+        n_threads: int | None = None,
+        engine: Literal["auto", "dask"] = "auto",
+        device: str | None = None,
+    ) -> Self:
         """Return the inspection that `save` wrote."""
         arrays, settings = read_model(path)
         try:
@@ -219,6 +239,7 @@ class SurfaceInspector:
                 candidates=settings["candidates"],
                 random_state=settings["random_state"],
                 n_threads=n_threads,
+                engine=engine,
                 device=device,
             )
             inspector._features = as_features(inspector.features)
@@ -240,7 +261,7 @@ class SurfaceInspector:
 
     @property
     def _resources(self) -> Resources:
-        engine, device = choose_engine("auto", self.device)
+        engine, device = choose_engine(self.engine, self.device)
         return Resources(engine, n_threads=self.n_threads, device=device)
 
     def _settle(self, library: Library, sums: Floats, names: list[str], thumbnails: NDArray[np.uint8]) -> None:
@@ -281,6 +302,11 @@ class SurfaceInspector:
     def _check_fitted(self) -> None:
         if not hasattr(self, "_library"):
             raise NotFittedError("The inspector has seen no good images yet. Call fit with some first.")
+
+
+def _check(inspector: SurfaceInspector, named: tuple[str, Singles]) -> Inspection:
+    name, image = named
+    return inspector.check(image, name)
 
 
 def _measure(

@@ -10,12 +10,12 @@ the worst few patches, against the nearest good images together, by plain kernel
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde import _blocks
+from vwkde import _blocks, _cluster
 from vwkde.bandwidth import select_bandwidth
 from vwkde.derivatives.gaussian import GaussianDerivatives, fit_gaussian
 from vwkde.estimates import EstimatePair
@@ -37,6 +37,8 @@ _RIDGE = 1.0
 pairs to be compared."""
 _SPARED, _FEW = 4, 50
 """Of so many patches one is enough to find the good images whose patches are pooled, if so many are left."""
+_PARTS = 64
+"""Pieces that the work on all good images is dealt into, where workers share it."""
 _SAMPLED_IMAGES = 8
 """Good images that bandwidth and length scale are chosen by."""
 
@@ -80,9 +82,17 @@ class Library:
         return _at_least_itself(own).mean() - (others - np.log(self._batch.rows.shape[1]))
 
     def mutual_sums(self, known: Floats | None = None, resources: Resources = DEFAULT_RESOURCES) -> Floats:
-        """Return the mean log kernel sums between all good images, those known not being computed again."""
+        """Return the mean log kernel sums between all good images, those known not being computed again.
+
+        By the engine "dask", here and below, the workers of the client in use do the work.
+        """
         first = 0 if known is None else len(known)
-        found = mutual_mean_log_sums(self._batch, first, resources)
+        if resources.engine == "dask":
+            batch = self._batch
+            parts = list(_cluster.spread(partial(_sums_of, first), batch, _dealt(len(batch))))
+            found = np.fmax.reduce(parts)  # each pair is known to one part, and NaN to the others
+        else:
+            found = mutual_mean_log_sums(self._batch, first, resources)
         if known is not None:
             found[:first, :first] = known
         return found
@@ -93,14 +103,26 @@ class Library:
         plain = (np.diag(sums)[:, None] - np.log(count - 1)) - (sums - np.log(count))
         np.fill_diagonal(plain, np.inf)
         order = np.argsort(plain, axis=1, kind="stable")[:, : min(self.candidates, len(plain) - 1)]
+        if resources.engine == "dask":
+            jobs = [(images, order[images.start :: images.step]) for images in _dealt(len(order))]
+            parts = zip(jobs, _cluster.spread(Library.refined, self, jobs), strict=True)
+            found = {image: each for (images, _), part in parts for image, each in zip(images, part, strict=True)}
+            return [found[image] for image in range(len(order))]
+        return self.refined((range(len(order)), order), resources)
+
+    def refined(
+        self, job: tuple[range, NDArray[np.intp]], resources: Resources = DEFAULT_RESOURCES
+    ) -> list[Comparison]:
+        """Return how some good images compare with the nearest of the others, which are given for each."""
+        images, nearest = job
         found: dict[int, Comparison] = {}
         alone = replace(resources, n_threads=1)
 
-        def work(image: int) -> None:
-            found[image] = self._refine(self.patches[image], order[image], alone)
+        def work(place: int) -> None:
+            found[place] = self._refine(self.patches[images[place]], nearest[place], alone)
 
-        _blocks.run(work, list(range(len(plain))), "calibration", resources.n_threads)
-        return [found[image] for image in range(len(plain))]
+        _blocks.run(work, list(range(len(images))), "calibration", resources.n_threads)
+        return [found[place] for place in range(len(images))]
 
     def _refine(self, patches: Singles, candidates: NDArray[np.intp], resources: Resources) -> Comparison:
         """Return the comparison with the candidates, nearest first."""
@@ -165,6 +187,16 @@ def make_library(patches: Singles, candidates: int, seed: int, worst: int | None
     widths = [select_bandwidth(image, "likelihood", part=0.25, random_state=seed) for image in some]
     scales = [median_length_scale(one, other) for one, other in zip(some, np.roll(some, 1, axis=0), strict=True)]
     return Library(patches, float(np.exp(np.mean(np.log(widths)))), float(np.mean(scales)), candidates, worst)
+
+
+def _sums_of(first: int, batch: Batch, images: range) -> Floats:
+    return mutual_mean_log_sums(batch, first, only=images)
+
+
+def _dealt(count: int) -> list[range]:
+    """Return the numbers below `count`, dealt in turn: later images have fewer left to be compared with."""
+    parts = min(count, _PARTS)
+    return [range(part, count, parts) for part in range(parts)]
 
 
 def _trust(models: tuple[GaussianDerivatives, GaussianDerivatives], points: Floats, bandwidth: float) -> Floats:

@@ -6,6 +6,7 @@ Whatever stops a run half-way, what was found until then is written, and told to
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import tee
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,10 @@ def run_images(
     evaluator = Evaluator(inspector.false_reject_rate) if labelled else None
     state = COMPLETE
     try:
-        for item, image, mask in track(_masked(pictures, labelled), "checking images", len(pictures)):
-            found = inspector.check(image, item.name)
+        ahead, shown = tee(_masked(pictures, labelled))
+        checked = inspector.check_all((item.name, image) for item, image, _ in ahead)
+        # a result before its picture: the checks are what takes the pictures in
+        for found, (item, image, mask) in track(zip(checked, shown, strict=True), "checking images", len(pictures)):
             _keep(run, gallery, item, image, mask, found, labelled)
             if evaluator is not None:
                 evaluator.add(item, found, mask)

@@ -16,12 +16,19 @@ _JOURNAL = "journal.jsonl"
 
 
 def reproduce(
-    name: str, output: Path, *, quick: bool = False, n_jobs: int | None = None, surfaces: Surfaces | None = None
+    name: str,
+    output: Path,
+    *,
+    quick: bool = False,
+    n_jobs: int | None = None,
+    cluster: str | None = None,
+    surfaces: Surfaces | None = None,
 ) -> Path:
     """Reproduce one figure or table in a folder of its name, and return that folder.
 
     What a run before has done is not done again. A quick run goes into a folder of its own. The folder above gets a
-    page of all that are there.
+    page of all that are there. With `cluster`, the address of a Dask scheduler, its workers do the work; what they
+    read, such as images, must be where they can find it.
     """
     require_matplotlib()
     figure = figure_named(name)
@@ -29,7 +36,7 @@ def reproduce(
     output = output / "quick" if quick else output
     folder = output / figure.name
     journal = output / (figure.journal or figure.name) / _JOURNAL
-    outcomes = run_tasks(figure.tasks(scale), journal, figure.name, n_jobs)
+    outcomes = run_tasks(figure.tasks(scale), journal, figure.name, n_jobs, cluster)
     results = figure.collect(outcomes, scale)
     folder.mkdir(parents=True, exist_ok=True)
     write_results(folder, figure, results, scale, versions_used(journal))

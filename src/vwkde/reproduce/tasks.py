@@ -15,6 +15,7 @@ import joblib
 
 import vwkde
 from vwkde._blocks import thread_count
+from vwkde._cluster import as_block, connected
 from vwkde._progress import track
 from vwkde.exceptions import BiasWarning, OverlapWarning
 
@@ -39,13 +40,20 @@ class Outcome:
     error: str | None = None
 
 
-def run_tasks(tasks: list[Task], journal: Path, stage: str, n_jobs: int | None = None) -> dict[str, Outcome]:
-    """Return the outcomes by the tasks' names; those the journal already has are not done again, unless they failed."""
+def run_tasks(
+    tasks: list[Task], journal: Path, stage: str, n_jobs: int | None = None, cluster: str | None = None
+) -> dict[str, Outcome]:
+    """Return the outcomes by the tasks' names; those the journal already has are not done again, unless they failed.
+
+    The work is done by processes of this machine, or by the workers of the Dask cluster at an address.
+    """
     done = _read_journal(journal)
     missing = [task for task in tasks if task.name not in done or done[task.name].error]
     with _open_journal(journal) as file, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "A worker stopped")  # another one takes its place
-        for name, outcome in track(_outcomes(missing, n_jobs), stage, len(missing)):
+        spread = cluster is not None and missing
+        outcomes = _outcomes_of_cluster(missing, cluster) if spread else _outcomes(missing, n_jobs)
+        for name, outcome in track(outcomes, stage, len(missing)):
             done[name] = outcome
             file.write(json.dumps({"task": name, **vars(outcome)}) + "\n")
             file.flush()
@@ -60,6 +68,19 @@ def _outcomes(tasks: list[Task], n_jobs: int | None) -> Iterable[tuple[str, Outc
     with joblib.parallel_config("loky", inner_max_num_threads=1):
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
         return parallel(joblib.delayed(_work)(task) for task in tasks)
+
+
+def _outcomes_of_cluster(tasks: list[Task], address: str | None) -> Iterable[tuple[str, Outcome]]:
+    """Yield the outcomes as they come from a cluster; a task whose worker is lost goes to another."""
+    with connected(address) as client:
+        from distributed import KilledWorker, as_completed
+
+        names = {client.submit(as_block, _work, task, pure=False): task.name for task in tasks}
+        for future in as_completed(list(names)):
+            try:
+                yield future.result()
+            except KilledWorker as error:
+                yield names[future], Outcome(error=f"{type(error).__name__}: {error}")
 
 
 def _work(task: Task) -> tuple[str, Outcome]:

@@ -63,15 +63,18 @@ def mean_log_sums(queries: Batch, points: Batch, resources: Resources = DEFAULT_
     return found
 
 
-def mutual_mean_log_sums(batch: Batch, first: int = 0, resources: Resources = DEFAULT_RESOURCES) -> Floats:
+def mutual_mean_log_sums(
+    batch: Batch, first: int = 0, resources: Resources = DEFAULT_RESOURCES, only: range | None = None
+) -> Floats:
     """Return the same for all pairs of one batch; on the diagonal each point is left out of its own sum.
 
-    With `first`, only pairs of which one sample is that or a later one are computed; the others are NaN.
+    With `first`, only pairs of which one sample is that or a later one are computed, and with `only`, pairs of these
+    samples with later ones; the others are NaN.
     """
     if resources.engine in ON_DEVICE:
         return _mutual_on_device(batch.rows, first, resources)
     found = np.full((len(batch), len(batch)), np.nan)
-    pairs = [(i, range(max(i, first), len(batch))) for i in range(len(batch))]
+    pairs = [(i, range(max(i, first), len(batch))) for i in (range(len(batch)) if only is None else only)]
 
     def keep(i: int, k: int, forward: float, backward: float) -> None:
         found[i, k] = forward

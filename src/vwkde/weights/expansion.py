@@ -9,6 +9,7 @@ two matrix products and one compiled pass, in blocks of rows, into a symmetric r
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,11 +109,47 @@ def fit_expansion(
     `importance` turns the mean over the rows of x into the wanted objective and has mean one.
     """
     expansion = KernelExpansion(basis, np.zeros(len(basis)), length_scale, resources=resources)
+    return solved(expansion, normal_equations(expansion, x, terms, importance, len(x)), ridge)
+
+
+class NormalEquations(NamedTuple):
+    """The matrix, of which only the lower triangle counts, and the right-hand side; both are sums over rows."""
+
+    matrix: Floats
+    right: Floats
+
+    def plus(self, other: "NormalEquations") -> "NormalEquations":
+        """Return the equations of both together."""
+        return NormalEquations(self.matrix + other.matrix, self.right + other.right)
+
+
+def normal_equations(
+    expansion: KernelExpansion, x: Floats, terms: BiasTerms, importance: Floats, rows: float
+) -> NormalEquations:
+    """Return what rows of x, out of so many in all, contribute to the normal equations."""
+    basis, resources = expansion.basis, expansion.resources
     if resources.engine in ON_DEVICE:
-        basis_there = expansion._on_device
-        normal, right = on_device.normal_equations(basis_there, x, terms.direction, terms.unweighted, importance)
-    else:
-        normal, right = _normal_equations(expansion, x, terms, importance)
+        there = expansion._on_device
+        means = on_device.normal_equations(there, x, terms.direction, terms.unweighted, importance)
+        return NormalEquations(*(len(x) / rows * mean for mean in means))
+    normal = np.zeros((len(basis), len(basis)), order="F")
+    right = np.zeros(len(basis))
+    root = np.sqrt(importance)
+    blocks = _blocks.split(len(x), _blocks.block_rows(8 * len(basis), min(resources.memory_budget, _BLOCK_BYTES)))
+    design = np.empty((blocks[0].stop, len(basis)))
+    for block in track(blocks, "weight fit", len(blocks)):
+        f = design[: block.stop - block.start]
+        _fill_design(expansion, x[block], terms.direction[block] * root[block, None], f)
+        normal = dsyrk(2 / rows, f.T, beta=1, c=normal, lower=1, overwrite_c=1)
+        # from the same BLAS library: idle threads of another one would spin and slow the update down
+        right = dgemv(-2 / rows, f.T, root[block] * terms.unweighted[block], beta=1, y=right, overwrite_y=1)
+    return NormalEquations(normal, right)
+
+
+def solved(expansion: KernelExpansion, equations: NormalEquations, ridge: float) -> KernelExpansion:
+    """Return the expansion with the coefficients that solve the equations, which are used up."""
+    normal, right = equations
+    basis = expansion.basis
     # a ridge that rounding would swallow is none
     normal[np.diag_indices(len(basis))] += max(ridge, len(basis) * np.finfo(np.float64).eps * np.trace(normal))
     factor, failed = dpotrf(normal, lower=1, overwrite_a=1)
@@ -121,24 +158,6 @@ def fit_expansion(
     coefficients = cho_solve((factor, True), right, check_finite=False)
     fitted = replace(expansion, coefficients=coefficients)
     return replace(fitted, level=float(np.median(fitted.log_weight(basis))))
-
-
-def _normal_equations(
-    expansion: KernelExpansion, x: Floats, terms: BiasTerms, importance: Floats
-) -> tuple[Floats, Floats]:
-    """Return the normal equations: the matrix, of which the lower half is filled, and the right-hand side."""
-    m = len(expansion.basis)
-    normal, right = np.zeros((m, m), order="F"), np.zeros(m)
-    root = np.sqrt(importance)
-    blocks = _blocks.split(len(x), _blocks.block_rows(8 * m, min(expansion.resources.memory_budget, _BLOCK_BYTES)))
-    design = np.empty((blocks[0].stop, m))
-    for block in track(blocks, "weight fit", len(blocks)):
-        f = design[: block.stop - block.start]
-        _fill_design(expansion, x[block], terms.direction[block] * root[block, None], f)
-        normal = dsyrk(2 / len(x), f.T, beta=1, c=normal, lower=1, overwrite_c=1)
-        # from the same BLAS library: idle threads of another one would spin and slow the update down
-        right = dgemv(-2 / len(x), f.T, root[block] * terms.unweighted[block], beta=1, y=right, overwrite_y=1)
-    return normal, right
 
 
 def _fill_design(expansion: KernelExpansion, x: Floats, direction: Floats, out: Floats) -> None:
