@@ -39,6 +39,7 @@ Coordinates = Callable[[Array], Floats]
 Form = tuple[CrossFitted, Weight]
 """What the kernel sums are of: a guide, and a weight that both samples share."""
 
+_DOUBLE = np.dtype(np.float64)
 MOST_ROWS = 3_000
 """Rows of each sample that the choice is made on: more would make it dearer, hardly better."""
 _STEPS = np.arange(-3, 9) / 2
@@ -138,8 +139,13 @@ def most_correction(space: Space) -> float:
     return float(np.log(min(space.numerator.total, space.denominator.total)))
 
 
-def _log_ratios(space: Space, forms: list[Form], bandwidths: Floats, resources: Resources) -> tuple[Floats, Floats]:
-    """Return the log ratios at both samples, leave-one-out, for bandwidths × points × forms."""
+def _log_ratios(
+    space: Space, forms: list[Form], bandwidths: Floats, resources: Resources, dtype: np.dtype[Any] = _DOUBLE
+) -> tuple[Floats, Floats]:
+    """Return the log ratios at both samples, leave-one-out, for bandwidths × points × forms.
+
+    `dtype` is that of sums over rows that are not held, which may be very many.
+    """
     p, q = space.numerator, space.denominator
     u_p = np.stack([guide.at_numerator for guide, _ in forms], axis=1)
     u_q = np.stack([guide.at_denominator for guide, _ in forms], axis=1)
@@ -147,7 +153,7 @@ def _log_ratios(space: Space, forms: list[Form], bandwidths: Floats, resources: 
     p_weight = p.log_weight[:, None] + alpha_p - 0.5 * u_p
     q_weight = q.log_weight[:, None] + alpha_q + 0.5 * u_q
 
-    beyond = _rest_sums(p, q, forms, bandwidths, resources)
+    beyond = _rest_sums(p, q, forms, bandwidths, resources, dtype)
 
     def log_density(other: Sample, sample: Sample, log_weight: Floats) -> Floats:
         own = other is sample
@@ -165,13 +171,15 @@ def _log_ratios(space: Space, forms: list[Form], bandwidths: Floats, resources: 
     return u_p + np.clip(at_p, -most, most), u_q + np.clip(at_q, -most, most)
 
 
-def _rest_sums(p: Sample, q: Sample, forms: list[Form], bandwidths: Floats, resources: Resources) -> list[Floats]:
+def _rest_sums(
+    p: Sample, q: Sample, forms: list[Form], bandwidths: Floats, resources: Resources, dtype: np.dtype[Any]
+) -> list[Floats]:
     """Return the log sums over what each sample does not hold, at the points of both: one pass over each."""
     x = np.concatenate([p.points, q.points])
     found = []
     for sample, share in ((p, -0.5), (q, 0.5)):
         weighings = tuple(Weighing(weight, guide, share) for guide, weight in forms)
-        work = RestSums(x, bandwidths, weighings, np.dtype(np.float64), resources)
+        work = RestSums(x, bandwidths, weighings, dtype, resources)
         found.append(work.over(sample.rest) if sample.rest else np.empty(0))
     return found
 
@@ -354,7 +362,7 @@ def _give_log_ratios(
     widths = np.unique([ratio.pair.bandwidth for ratio in ratios if np.isfinite(ratio.pair.bandwidth)])
     if not len(widths):
         return
-    at_p, at_q = _log_ratios(space, list(forms.values()), widths, resources)
+    at_p, at_q = _log_ratios(space, list(forms.values()), widths, resources, ratios[0].pair.dtype)
     for ratio, c in zip(ratios, chosen, strict=True):
         if np.isfinite(ratio.pair.bandwidth):
             place = np.searchsorted(widths, ratio.pair.bandwidth), slice(None), list(forms).index(c.form_key)
