@@ -14,6 +14,7 @@ from vwkde.bench.peers import peers_of_kl, peers_of_sums
 from vwkde.bench.report import save_bench, tables
 from vwkde.cli import app
 from vwkde.datasets import isotropic
+from vwkde.engines import engines_here
 from vwkde.sums import log_kernel_sums
 
 TINY = Sizes(sums=(60, 120), fit=(60,), kl=(60,), inspection=(4,))
@@ -83,9 +84,18 @@ def test_peers_estimate_the_divergence():
         assert 0.3 * pair.kl < estimate(p, q) < 2 * pair.kl, name
 
 
-def test_unknown_tasks_are_refused():
+def test_unknown_tasks_and_engines_are_refused():
     with pytest.raises(ValueError, match=r"no task 'speed'.*sums, fit, kl, inspection"):
         run_bench(["speed"], None, TINY)
+    with pytest.raises(ValueError, match=r"engine 'abacus' cannot be timed here.*numba"):
+        run_bench(["sums"], ["abacus"], TINY)
+
+
+def test_every_engine_takes_part():
+    engines = {f"vwkde {name}" for name in engines_here()}
+    assert "vwkde numba" in engines
+    _, found = run_bench(["fit"], None, TINY, n_threads=1)
+    assert {each.contender for each in found} == engines | {"rank-k update and Cholesky"}
 
 
 @pytest.mark.usefixtures("hurry")

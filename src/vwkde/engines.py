@@ -49,6 +49,19 @@ def choose_engine(engine: str, device: str | None, *inputs: Any) -> tuple[str, s
     return engine, place
 
 
+def engines_here() -> dict[str, str]:
+    """Return the engines that could be taken on this machine alone, each with the device that it would use."""
+    found = {"numba": "cpu"}
+    if find_spec("torch"):
+        import torch
+
+        on_gpu = torch.cuda.is_available()
+        found["torch"] = "cuda" if on_gpu else "cpu"
+        if on_gpu and find_spec("triton"):
+            found["triton"] = "cuda"
+    return found
+
+
 def require_torch(device: str, who: str = "Networks need", hint: str = _USE_CPU) -> None:
     """Raise with what to do about it, unless torch and the device are there."""
     try:

@@ -8,6 +8,7 @@ from vwkde._progress import track
 from vwkde.bench.limits import Limits, measure_limits
 from vwkde.bench.measurement import Measurement
 from vwkde.bench.tasks import PRECISIONS, QUICK, TASKS, Bench, Sizes
+from vwkde.engines import engines_here
 
 __all__ = ["QUICK", "Measurement", "Sizes", "run_bench"]
 
@@ -19,8 +20,17 @@ def run_bench(
     unknown = [name for name in names if name not in TASKS]
     if unknown:
         raise ValueError(f"There is no task {unknown[0]!r}. Choose among: {', '.join(TASKS)}.")
-    limits = {dtype: measure_limits(dtype, n_threads=n_threads) for dtype in PRECISIONS}
-    bench = Bench(tuple(engines or ["numba"]), sizes, limits, n_threads)
+    here = engines_here()
+    absent = [engine for engine in engines or () if engine not in here]
+    if absent:
+        raise ValueError(f"The engine {absent[0]!r} cannot be timed here. Choose among: {', '.join(here)}.")
+    chosen = {engine: device for engine, device in here.items() if not engines or engine in engines}
+    limits = {
+        (device, dtype): measure_limits(dtype, device, n_threads)
+        for device in sorted({"cpu", *chosen.values()})
+        for dtype in PRECISIONS
+    }
+    bench = Bench(chosen, sizes, limits, n_threads)
     measurements: list[Measurement] = []
     wanted = names or list(TASKS)
     with warnings.catch_warnings(), threadpool_limits(n_threads):

@@ -47,22 +47,22 @@ QUICK = Sizes(sums=(500, 1_000, 2_000), fit=(500, 1_000), kl=(250, 500), inspect
 
 @dataclass(frozen=True)
 class Bench:
-    """A run: the engines that take part, the sizes, the machine's limits by precision, and the threads."""
+    """A run: the engines that take part, with their devices, the sizes, the limits by device and precision, threads."""
 
-    engines: tuple[str, ...]
+    engines: dict[str, str]
     sizes: Sizes
-    limits: dict[str, Limits]
+    limits: dict[tuple[str, str], Limits]
     n_threads: int | None = None
 
     def sums(self) -> Iterator[Measurement]:
         """Time weighted log kernel sums by every engine and by peers, in kernels a second."""
         for columns, dtype in _SETTINGS:
-            limit = self.limits[dtype].pairs(columns)
-            contenders: list[tuple[str, Sums]] = [
-                *((f"vwkde {engine}", partial(_own_sums, self._resources(engine))) for engine in self.engines),
-                *peers_of_sums(),
+            contenders: list[tuple[str, str, Sums]] = [
+                *((f"vwkde {engine}", device, self._sums_by(engine)) for engine, device in self.engines.items()),
+                *((name, "cpu", work) for name, work in peers_of_sums()),
             ]
-            for name, contender in contenders:
+            for name, device, contender in contenders:
+                limit = self.limits[device, dtype].pairs(columns)
                 run = partial(_time_sums, contender, columns, dtype)
                 for rows, seconds in growing(list(self.sizes.sums), QUADRATIC, run):
                     yield Measurement("sums", name, rows, f"{columns} columns, {dtype}", seconds, rows**2, limit)
@@ -75,7 +75,8 @@ class Bench:
             floor[rows] = seconds
             yield Measurement("fit", "rank-k update and Cholesky", rows, setting, seconds, rows)
         for engine in self.engines:
-            parameters = {"max_basis": _FIT_BASIS, "n_threads": self.n_threads}
+            device = self.engines[engine]
+            parameters = {"max_basis": _FIT_BASIS, "engine": engine, "device": device, "n_threads": self.n_threads}
             for rows, seconds in growing(list(self.sizes.fit), LINEAR, partial(_time_fit, parameters)):
                 limit = rows / floor[rows] if rows in floor else None
                 yield Measurement("fit", f"vwkde {engine}", rows, setting, seconds, rows, limit)
@@ -108,8 +109,9 @@ class Bench:
                 yield Measurement("inspection", f"{features}, learning", count, setting, seconds, count)
                 yield Measurement("inspection", f"{features}, one image", count, setting, checks[count], count)
 
-    def _resources(self, engine: str) -> Resources:
-        return Resources(engine, n_threads=self.n_threads)
+    def _sums_by(self, engine: str) -> Sums:
+        resources = Resources(engine, n_threads=self.n_threads, device=self.engines[engine])
+        return partial(_own_sums, resources)
 
 
 def _own_sums(resources: Resources, x: Array, y: Array, h: float, weight: Floats) -> Callable[[], Any]:
