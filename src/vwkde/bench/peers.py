@@ -1,6 +1,7 @@
 """How others do the same: kernel sums and KL divergences by libraries that happen to be installed."""
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -81,16 +82,15 @@ def _torch(x: Array, y: Array, h: float, weight: NDArray[np.float64]) -> Callabl
 
 
 def _jax(x: Array, y: Array, h: float, weight: NDArray[np.float64]) -> Callable[[], Any]:
-    import jax
-    import jax.numpy as jnp
+    jax: Any = import_module("jax")
+    jnp = jax.numpy
+    jax.config.update("jax_enable_x64", True)
 
-    jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
-
-    @jax.jit
-    def block(q: Any, points: Any, w: Any) -> Any:
+    def form(q: Any, points: Any, w: Any) -> Any:
         exponent = 2 * q @ points.T - (points * points).sum(1) - (q * q).sum(1)[:, None]
         return jnp.log(jnp.exp(exponent) @ w)
 
+    block = jax.jit(form)
     queries, points = (jnp.asarray((data / (h * np.sqrt(2))).astype(data.dtype)) for data in (x, y))
     w = jnp.asarray(weight.astype(x.dtype))
 
