@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from vwkde.datasets import one_dimensional
+import vwkde
+from vwkde.datasets import isotropic, one_dimensional
 from vwkde.estimates import EstimatePair
 from vwkde.guided import GuidedRatio, TiltedDerivatives
 from vwkde.guides import CrossFitted, no_guide
@@ -91,3 +92,12 @@ def test_far_from_one_sample_the_sums_add_no_more_than_allowed():
     bound = GuidedRatio(guided(None, 0.05).pair, guided(None, 0.05).guide, most=5.0).log_ratio(far)
     assert abs(free[0]) > 5
     assert abs(bound[0]) == 5
+
+
+def test_a_weight_on_top_of_a_guide_must_earn_its_place():
+    pair = isotropic(20)
+    p, q = pair.sample(300, random_state=1)
+    plain, found = (vwkde.kl_divergence(p, q, guide="logistic", weighting=w) for w in ("uniform", "variational"))
+    assert found.diagnostics["weighting"] == "uniform"
+    assert found.value == plain.value
+    assert 0.2 < found.value < 1.5 * pair.kl

@@ -28,7 +28,7 @@ from vwkde.pool import Member, Pool
 from vwkde.resources import Resources
 from vwkde.samples import Sample, make_sample
 from vwkde.selection import Coordinates, Space, choose, choose_directions
-from vwkde.subspace import Projection, project_samples
+from vwkde.subspace import Projection, is_clear_gain, project_samples
 from vwkde.weights import Weight
 from vwkde.weights.closed_form import GeometricMeanWeight
 from vwkde.weights.expansion import (
@@ -110,8 +110,12 @@ class Fitting:
     @property
     def is_paper(self) -> bool:
         """Whether there is no guide: none was asked for, or a part of the paper's form was."""
-        named = not _is(self.derivatives, "auto") or (self.weighting, self.target) != ("variational", "pooled")
-        return self.guide is None or (self._is_auto and named)
+        return self.guide is None or (self._is_auto and self._is_weight_named)
+
+    @property
+    def _is_weight_named(self) -> bool:
+        """Whether a part of the weight was asked for: its form, its derivatives or where the bias matters."""
+        return not _is(self.derivatives, "auto") or (self.weighting, self.target) != ("variational", "pooled")
 
     def fit(
         self,
@@ -201,14 +205,21 @@ class Fitting:
         return choose(spaces, bandwidth, self.seed, self.pair, self.resources, project and bool(names))
 
     def _with_weight(self, pool: Pool) -> tuple[Pool, Models, Losses]:
-        """Fit the weight function to the bias that the guide leaves, where there are kernel sums to weigh."""
+        """Fit the weight function to the bias that the guide leaves, where there are kernel sums to weigh.
+
+        Unless a part of it was named, it is kept only where it clearly lowers the log loss: with a wide kernel the
+        leading term of the bias, which is what it cancels, may be far from the whole.
+        """
         main = pool.main
         pair, guide = main.ratio.pair, main.ratio.guide
         if np.isinf(pair.bandwidth) or self.weighting == "uniform":
             return pool, _fit_gaussians(pair.numerator, pair.denominator), ({}, {})
         models, losses = self._fit_models(pair.numerator, pair.denominator)
         pair = replace(pair, weight=self._fit_weight(pair, models, tilted_derivatives(models, guide)))
-        return Pool((replace(main, ratio=GuidedRatio(pair, guide, main.ratio.most)),)), models, losses
+        weighted = GuidedRatio(pair, guide, main.ratio.most)
+        if self._is_weight_named or is_clear_gain(_falls(main.ratio, weighted), (pair.numerator, pair.denominator)):
+            pool = Pool((replace(main, ratio=weighted),))
+        return pool, models, losses
 
     def _choose_scores(self, p: Sample, q: Sample, gaussians: Models) -> tuple[Models, Losses]:
         """Return the models that serve best by some rows of each sample; a Gaussian then is that of all rows."""
@@ -338,6 +349,14 @@ def fit_expansion_to_all(
 
 def _is(value: Any, name: str) -> bool:
     return isinstance(value, str) and value == name
+
+
+def _falls(before: GuidedRatio, after: GuidedRatio) -> list[Floats]:
+    """Return by how much the log loss falls at the points of each sample."""
+    return [
+        log_expit(after.at_numerator) - log_expit(before.at_numerator),
+        log_expit(-after.at_denominator) - log_expit(-before.at_denominator),
+    ]
 
 
 def _with_log_densities(models: Models) -> tuple[DensityModel, DensityModel]:

@@ -86,7 +86,7 @@ def find_subspace(
             fall[judges] = log_expit(sign * now) - log_expit(sign * before[judges])
 
     _blocks.run(work, list(range(_FOLDS)), "subspace", n_threads)
-    if not _is_clear_gain(falls, samples):
+    if not is_clear_gain(falls, samples):
         return None
     agreed = _agreed([found[fold] for fold in sorted(found)])
     return agreed if agreed.size else None
@@ -105,7 +105,7 @@ def _agreed(found: list[Floats]) -> Floats:
     return np.asarray(vectors[:, kept > 0.5][:, ::-1])
 
 
-def _is_clear_gain(falls: list[Floats], samples: tuple[Sample, Sample]) -> bool:
+def is_clear_gain(falls: list[Floats], samples: tuple[Sample, Sample]) -> bool:
     """Tell whether the log loss, both classes counting alike, fell by two standard errors."""
     means = [np.average(fall, weights=sample.weight) for fall, sample in zip(falls, samples, strict=True)]
     variances = [sample.variance_of_mean(fall) for fall, sample in zip(falls, samples, strict=True)]
