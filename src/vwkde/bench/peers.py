@@ -37,8 +37,6 @@ def peers_of_kl() -> Iterator[tuple[str, Callable[[Array, Array], float]]]:
         yield "universal-divergence", _universal
     if find_spec("infomeasure"):
         yield "infomeasure", _infomeasure
-    if find_spec("densratio"):
-        yield "densratio KLIEP", _densratio
 
 
 def _cdist(x: Array, y: Array, h: float, weight: NDArray[np.float64]) -> Callable[[], Any]:
@@ -117,10 +115,3 @@ def _infomeasure(p: Array, q: Array) -> float:
     import infomeasure
 
     return float(infomeasure.kld(p, q, approach="metric", base="e"))
-
-
-def _densratio(p: Array, q: Array) -> float:
-    from densratio import densratio
-
-    ratio = densratio(p, q, method="KLIEP", verbose=False)
-    return float(np.mean(np.log(np.maximum(ratio.compute_density_ratio(p), np.finfo(float).tiny))))
