@@ -75,6 +75,7 @@ def test_a_dask_frame_keeps_its_names():
     np.testing.assert_array_equal(streams[1].source.take(np.array([0, 3_499])), q[[0, 3_499]])
     ratio = vwkde.DensityRatio(guide=None, weighting="uniform", max_held=200).fit(one, other)
     assert list(ratio.feature_names_in_) == ["a", "b", "c"]
+    assert ratio.diagnostics_["engine"] == "dask"
 
 
 @pytest.mark.parametrize(

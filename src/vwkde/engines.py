@@ -8,8 +8,9 @@
 | "dask"      | compiled tiles, dealt out by Dask             | the workers of the client in use      |
 | "reference" | plain NumPy, slow: what the others must equal | the CPU                               |
 
-"auto" takes "triton" on a CUDA GPU, or "torch" where Triton is not installed, and "numba" everywhere else. The device
-is the one that was named, else that of the tensors that came in, else the CPU; "triton" alone looks for a GPU.
+"auto" takes "triton" on a CUDA GPU, or "torch" where Triton is not installed; else "dask" for Dask's own arrays, whose
+rows are always dealt out by Dask, and "numba" for all others. The device is the one that was named, else that of the
+tensors that came in, else the CPU; "triton" alone looks for a GPU.
 """
 
 from importlib.util import find_spec
@@ -38,8 +39,10 @@ def choose_engine(engine: str, device: str | None, *inputs: Any) -> tuple[str, s
     place = device or home(*inputs) or ("cuda" if engine == "triton" else "cpu")
     on_gpu = place.split(":")[0] == "cuda"
     hint = _NO_GPU if engine == "triton" else _USE_CPU
-    if engine == "auto":
-        engine = "numba" if not on_gpu else "triton" if find_spec("triton") else "torch"
+    if engine == "auto" and on_gpu:
+        engine = "triton" if find_spec("triton") else "torch"
+    elif engine == "auto":
+        engine = "dask" if any(hasattr(data, "__dask_graph__") for data in inputs) else "numba"
     if engine in ON_DEVICE:
         require_torch(place, f"The engine {engine!r} needs", hint)
     if engine == "dask":

@@ -107,7 +107,7 @@ class EstimatePair:
         return LogDensities(self._log_density_at(q.points, p, rest), self._log_density_left_out(q, rest))
 
     def log_weight(self, sample: Sample) -> Floats:
-        """Return the logarithm of all that weighs the sample's points: α, its share of the guide and its own weights."""
+        """Return the logarithm of all that weighs the sample's points: α, the guide's share and their own weights."""
         log_weight = self.log_alpha(sample) + sample.log_weight
         if self.guide is None:
             return log_weight

@@ -14,7 +14,7 @@ ORACLE = Resources("reference")
 
 def usable(engine, device):
     """Return the engine, or skip with the reason why it cannot run here."""
-    if engine != "numba":
+    if engine in ("torch", "triton"):
         torch = pytest.importorskip("torch")
         if device == "cuda" and not torch.cuda.is_available():
             pytest.skip("no CUDA GPU")
@@ -24,7 +24,7 @@ def usable(engine, device):
 
 
 @pytest.fixture(
-    params=[("numba", "cpu"), ("torch", "cpu"), ("torch", "cuda"), ("triton", "cuda")],
+    params=[("numba", "cpu"), ("dask", "cpu"), ("torch", "cpu"), ("torch", "cuda"), ("triton", "cuda")],
     ids=lambda param: "-".join(param),
 )
 def resources(request):
