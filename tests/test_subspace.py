@@ -59,9 +59,9 @@ def test_rows_held_out_decide():
         return lambda x: np.zeros(len(x))
 
     # the truth in all directions is not given up for nothing in two
-    assert find_subspace(samples, exact, fit, 0, 1) is None
+    assert find_subspace(samples, exact, fit, 0) is None
     # and a wrong answer in all directions is given up even for nothing
-    found = find_subspace(samples, tuple(-e for e in exact), fit, 0, 1)
+    found = find_subspace(samples, tuple(-e for e in exact), fit, 0)
     assert found.shape == (8, 2)
 
 
@@ -72,7 +72,7 @@ def test_too_few_rows_or_columns_are_not_searched():
     for rows, columns in ((100, 8), (400, 3)):
         x = np.random.default_rng(0).normal(size=(2, rows, columns))
         samples = make_sample(x[0], np.ones(rows)), make_sample(x[1] + 1, np.ones(rows))
-        assert find_subspace(samples, (np.zeros(rows), np.zeros(rows)), fit, 0, 1) is None
+        assert find_subspace(samples, (np.zeros(rows), np.zeros(rows)), fit, 0) is None
 
 
 def test_projections_keep_rows_and_weights():

@@ -41,8 +41,8 @@ _THINNEST = 1e-6
 """Variance of whitened data below which a direction counts as that thin."""
 _MOST_FEATURES = 2_000
 """With more quadratic features than this the logistic guide is linear."""
-_WORTH_THREADS = 30_000
-"""Numbers in the samples from which fitting on several threads gains more than the interpreter's lock costs."""
+_WORTH_THREADS = 100_000
+"""Numbers in the samples from which several threads gain more than waiting for the interpreter costs."""
 _KNOTS = 8
 _RIDGES = (0.001, 0.01, 0.1, 1.0)
 """Strengths of the prior of the logistic guide, as scikit-learn's C."""
@@ -94,7 +94,7 @@ class LogOdds:
 
     def __call__(self, x: Floats) -> Floats:
         """Return the log odds; probabilities of zero and one count as the least and most that the rows can tell."""
-        with _blocks.single_threaded() if len(x) < _WORTH_THREADS else nullcontext():
+        with _blocks.single_threaded() if x.size < _WORTH_THREADS else nullcontext():
             probability = np.clip(self.classifier.predict_proba(x)[:, 1], self.least, 1 - self.least)
         return np.log(probability) - np.log1p(-probability) - self.prior_log_odds
 
@@ -304,6 +304,7 @@ def cross_fit(
 ) -> CrossFitted:
     """Fit a guide once per fold and keep what each model says of the points it did not see."""
     samples = numerator, denominator
+    n_threads = 1 if numerator.points.size + denominator.points.size < _WORTH_THREADS else n_threads
     forms = _forms(guide, numerator, denominator, n_threads)
     folds = [_folds(sample, seed) for sample in samples]
     by_moments = isinstance(guide, str) and guide in BY_MOMENTS
@@ -317,8 +318,7 @@ def cross_fit(
             fitted[job] = forms[form](*(s.subset(f != fold, by_moments) for s, f in zip(samples, folds, strict=True)))
 
     jobs = [(form, fold) for form in range(len(forms)) for fold in range(FOLDS)]
-    small = numerator.points.size + denominator.points.size < _WORTH_THREADS
-    _blocks.run(work, jobs, "guides", 1 if small else n_threads)
+    _blocks.run(work, jobs, "guides", n_threads)
     choices = [
         _collect(guide, tuple(fitted[form, fold] for fold in range(FOLDS)), samples, folds)
         for form in range(len(forms))

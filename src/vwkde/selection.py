@@ -307,7 +307,7 @@ def _directions(
 
     best = min((c for c in found if not c.axes_matter), key=lambda c: c.loss)
     log_ratios = best.at_numerator, best.at_denominator
-    return find_subspace((space.numerator, space.denominator), log_ratios, fit, seed, resources.n_threads)
+    return find_subspace((space.numerator, space.denominator), log_ratios, fit, seed)
 
 
 def _on_all_rows(

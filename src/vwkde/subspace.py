@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit
 
-from vwkde import _blocks
+from vwkde._progress import track
 from vwkde._validation import Array
 from vwkde.directions import MOST_DIRECTIONS, find_directions
 from vwkde.samples import Sample
@@ -59,7 +59,6 @@ def find_subspace(
     log_ratios: tuple[Floats, Floats],
     fit: Callable[[Sample, Sample], LogRatio],
     seed: int,
-    n_threads: int | None,
 ) -> Floats | None:
     """Return directions (d, k) that serve the ratio clearly better than all, or None.
 
@@ -71,24 +70,21 @@ def find_subspace(
     random = np.random.default_rng(seed)
     folds = [_folds(sample, random) for sample in samples]
     falls = [np.zeros(len(sample)) for sample in samples]
-    found: dict[int, Floats] = {}
-
-    def work(fold: int) -> None:
+    found = []
+    for fold in track(range(_FOLDS), "subspace", _FOLDS):
         taught = samples[0].subset(folds[0] != fold), samples[1].subset(folds[1] != fold)
         directions = find_directions(*taught, seed)
         if directions is None:
-            return
-        found[fold] = directions
+            continue
+        found.append(directions)
         log_ratio = fit(*project_samples(taught, directions))
         for fall, sample, its_fold, sign, before in zip(falls, samples, folds, (1, -1), log_ratios, strict=True):
             judges = its_fold == fold
             now = log_ratio(sample.points[judges] @ directions)
             fall[judges] = log_expit(sign * now) - log_expit(sign * before[judges])
-
-    _blocks.run(work, list(range(_FOLDS)), "subspace", n_threads)
     if not is_clear_gain(falls, samples):
         return None
-    agreed = _agreed([found[fold] for fold in sorted(found)])
+    agreed = _agreed(found)
     return agreed if agreed.size else None
 
 

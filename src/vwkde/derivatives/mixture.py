@@ -18,12 +18,12 @@ from sklearn.mixture import GaussianMixture
 from vwkde import _blocks
 from vwkde._quiet import without_convergence_warnings
 from vwkde.derivatives.gaussian import GaussianDerivatives, fit_gaussian
+from vwkde.derivatives.tied import TiedComponents, fit_tied, refit_tied
 from vwkde.samples import effective_rows
 
 Floats = NDArray[np.float64]
 
 _MOST_COMPONENTS = 6
-_SHAPES = ("full", "tied")
 _STARTS, _MORE_STARTS = 2, 6
 """Starts of each search. With one covariance for all components there are more: in many columns most lead nowhere."""
 _MANY_COLUMNS = 6
@@ -119,17 +119,11 @@ def fit_mixture(x: Floats, weight: Floats, name: str | None = None, random_state
 @_blocks.single_threaded()
 def refit_mixture(model: MixtureDerivatives, x: Floats, weight: Floats, random_state: int = 0) -> MixtureDerivatives:
     """Fit as many components of the same shape to other rows of the density, starting from where they are."""
-    shape = "tied" if (model.precisions == model.precisions[0]).all() else "full"
     drawn = _draw_by_weight(x, weight, np.random.default_rng(random_state))
-    return _fit_components(
-        len(model.weights),
-        shape,
-        drawn,
-        random_state,
-        weights_init=model.weights,
-        means_init=model.means,
-        precisions_init=model.precisions[0] if shape == "tied" else model.precisions,
-    )
+    if (model.precisions == model.precisions[0]).all():
+        return _tied_mixture(refit_tied(drawn, TiedComponents(model.weights, model.means, model.precisions[0])))
+    start = {"weights_init": model.weights, "means_init": model.means, "precisions_init": model.precisions}
+    return _fit_full(drawn, len(model.weights), random_state, **start)
 
 
 def _search(
@@ -146,7 +140,7 @@ def _search(
     for count in range(2, min(_MOST_COMPONENTS, int(rows) // _fewest_rows(columns)) + 1):
         worse += 1
         for start in range(starts):
-            mixture = _fit_components(count, shape, drawn, random_state + start)
+            mixture = _SHAPES[shape](drawn, count, random_state + start)
             found = _criterion(mixture, shape, x, weight)
             if found < lowest and _is_sound(mixture, rows):
                 lowest, best, worse = found, mixture, 0
@@ -156,12 +150,25 @@ def _search(
     return lowest, best
 
 
-def _fit_components(count: int, shape: str, x: Floats, random_state: int, **start: Floats) -> MixtureDerivatives:
-    model = GaussianMixture(count, covariance_type=shape, random_state=random_state, **start)
+def _fit_full(x: Floats, count: int, random_state: int, **start: Floats) -> MixtureDerivatives:
+    """Fit components with a covariance each."""
+    model = GaussianMixture(count, random_state=random_state, **start)
     with without_convergence_warnings():
         model.fit(x)
-    precisions = np.broadcast_to(model.precisions_, (count, x.shape[1], x.shape[1]))
-    return make_mixture(model.weights_, model.means_, precisions)
+    return make_mixture(model.weights_, model.means_, model.precisions_)
+
+
+def _fit_tied(x: Floats, count: int, random_state: int) -> MixtureDerivatives:
+    """Fit components that share one covariance."""
+    return _tied_mixture(fit_tied(x, count, random_state))
+
+
+def _tied_mixture(components: TiedComponents) -> MixtureDerivatives:
+    precisions = np.broadcast_to(components.precision, (len(components.weights), *components.precision.shape))
+    return make_mixture(components.weights, components.means, precisions)
+
+
+_SHAPES = {"full": _fit_full, "tied": _fit_tied}
 
 
 def _criterion(mixture: MixtureDerivatives, shape: str, x: Floats, weight: Floats) -> float:
