@@ -3,16 +3,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint bench docs dist clean
+.PHONY: help demo test lint coverage bench docs dist clean
 
 help:
-	@echo "make demo   the paper's 1-D and 20-D examples: a table and demo/demo.png"
-	@echo "make test   lint, types and all tests"
-	@echo "make lint   lint and types only"
-	@echo "make bench  accuracy, speed and memory against the peers"
-	@echo "make docs   the documentation, in docs/_build/html"
-	@echo "make dist   wheel and source archive in dist, tried out in a fresh environment"
-	@echo "make clean  remove .venv and what was built"
+	@echo "make demo      the paper's 1-D and 20-D examples: a table and demo/demo.png"
+	@echo "make test      lint, types and all tests"
+	@echo "make lint      lint and types only"
+	@echo "make coverage  all tests, and the lines that none of them runs"
+	@echo "make bench     accuracy, speed and memory against the peers"
+	@echo "make docs      the documentation, in docs/_build/html"
+	@echo "make dist      wheel and source archive in dist, tried out in a fresh environment"
+	@echo "make clean     remove .venv and what was built"
 
 demo: .venv/plot.stamp
 	$(BIN)/vwkde demo
@@ -24,6 +25,9 @@ lint: .venv/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+coverage: .venv/test.stamp
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov=vwkde --cov-report=term-missing:skip-covered
 
 bench: .venv/bench.stamp
 	$(BIN)/python benchmarks/accuracy.py

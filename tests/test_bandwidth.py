@@ -18,7 +18,14 @@ def sample(n=400, d=2, seed=0):
 def test_rules_of_thumb_agree_with_scipy(rule, expected):
     x = sample(d=3)
     x = (x - x.mean(axis=0)) / x.std(axis=0)
-    assert rule(x) == pytest.approx(expected(gaussian_kde(x.T)))
+    assert rule(x, np.ones(len(x))) == pytest.approx(expected(gaussian_kde(x.T)))
+
+
+@pytest.mark.parametrize("rule", ["scott", "silverman"])
+def test_rules_of_thumb_do_not_see_rows_that_do_not_count(rule):
+    x = sample(100)
+    more, weight = np.concatenate([x, sample(900) + 50]), np.repeat([10.0, 0.0], [100, 900])
+    assert select_bandwidth(more, rule, weight=weight) == pytest.approx(select_bandwidth(x, rule))
 
 
 def negative_log_likelihood(x, h):
@@ -77,7 +84,7 @@ def test_equal_rows_do_not_drive_the_bandwidth_to_zero():
     some = np.concatenate([x, x[:8]])
     assert select_bandwidth(some, "likelihood") == pytest.approx(select_bandwidth(x, "likelihood"), rel=0.1)
     counts = np.random.default_rng(0).poisson(4, size=(500, 1)).astype(float)
-    assert select_bandwidth(counts, "likelihood") == scott(counts)
+    assert select_bandwidth(counts, "likelihood") == scott(counts, np.ones(len(counts)))
 
 
 def test_clusters_far_apart_get_a_bandwidth_of_their_own_size():

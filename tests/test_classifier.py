@@ -124,3 +124,22 @@ def test_bad_input_is_told(y, parameters, message):
     x = np.random.default_rng(0).normal(size=(6, 2))
     with pytest.raises(ValueError, match=message):
         RatioClassifier(**parameters).fit(pd.DataFrame(x, columns=["a", "b"]), y)
+
+
+def test_the_card_shows_the_divergences_of_the_weighted_rows():
+    p, q = isotropic(2).sample(150)
+    X, y = np.concatenate([p, q]), np.repeat(["a", "b"], 150)
+    weight = np.where(X[:, 0] > 0, 5.0, 1.0)
+    fitted = RatioClassifier().fit(X, y, sample_weight=weight)
+    ratio = fitted.ratios_[0, 1]
+    for kind in ("kl", "reverse-kl"):
+        assert f"{ratio.divergence(kind).value:.2f}" in fitted._repr_html_()
+
+
+def test_a_fit_that_fails_leaves_the_earlier_one():
+    X, y = load_iris(return_X_y=True)
+    fitted = RatioClassifier(KDE).fit(X, y)
+    expected = fitted.predict(X)
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        fitted.fit(X, np.zeros(len(X)))
+    np.testing.assert_array_equal(fitted.predict(X), expected)

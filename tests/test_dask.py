@@ -15,7 +15,7 @@ from vwkde.inspection.inspector import SurfaceInspector
 from vwkde.reproduce.tasks import Task, run_tasks
 from vwkde.resources import Resources
 from vwkde.sources import DaskRows, open_source
-from vwkde.streams import Stream, Sums, open_pair
+from vwkde.streams import Stream, WeightedMoments, open_pair
 
 da = pytest.importorskip("dask.array", reason="vwkde[dask] is not installed")
 distributed = pytest.importorskip("distributed", reason="vwkde[dask] is not installed")
@@ -137,10 +137,10 @@ def test_a_fold_of_files_on_a_cluster_is_that_of_one_process(client, files):
     del client
     source = open_source(files[0], "numerator")
     sums = [
-        Stream(source, "numerator", Resources(engine=engine, memory_budget=2**17)).sums(lambda x: 2 * x)
+        Stream(source, "numerator", Resources(engine=engine, memory_budget=2**17)).moments(lambda x: 2 * x)
         for engine in ("numba", "dask")
     ]
-    assert isinstance(sums[0], Sums)
+    assert isinstance(sums[0], WeightedMoments)
     for one, other in zip(*sums, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 

@@ -8,6 +8,7 @@ import pytest
 
 import vwkde
 from vwkde import engines
+from vwkde._torch_state import exact_products
 from vwkde.engines import choose_engine
 from vwkde.resources import Resources
 from vwkde.weights.expansion import fit_expansion
@@ -140,3 +141,29 @@ def test_the_classifier_follows_tensors_to_the_gpu():
     found = classifier.predict_proba(torch.tensor(Z, device="cuda"))
     assert found.device.type == "cuda"
     np.testing.assert_allclose(found.cpu(), expected, atol=1e-8)
+
+
+def test_a_device_that_is_none_is_refused_whatever_the_engine():
+    for engine in ("auto", "numba", "reference"):
+        with pytest.raises(ValueError, match="The device 'gpu' cannot be used"):
+            choose_engine(engine, "gpu", P, Q)
+
+
+def test_products_stay_exact_while_one_of_several_users_needs_them():
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    try:
+        first, second = exact_products(), exact_products()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert torch.get_float32_matmul_precision() == "highest"
+        second.__exit__(None, None, None)
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def test_tensors_of_half_precision_go_in():
+    found = vwkde.kl_divergence(*(torch.tensor(x, dtype=torch.bfloat16) for x in (P, Q)), method="kde")
+    assert found.value == pytest.approx(vwkde.kl_divergence(P, Q, method="kde").value, rel=0.05)

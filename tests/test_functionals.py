@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 
 from vwkde.datasets import Gaussian, GaussianPair, mean_difference, one_dimensional
-from vwkde.functionals import KINDS, AtSample, check_divergence, check_interval
+from vwkde.functionals import (
+    KINDS,
+    AtSample,
+    check_divergence,
+    check_interval,
+    fall_of_log_loss,
+    log_loss,
+    unit_of,
+)
+from vwkde.samples import make_sample
+
+RANDOM = np.random.default_rng(0)
 
 UNEQUAL = GaussianPair(Gaussian(np.zeros(3), np.eye(3)), Gaussian(np.array([0.3, 0.0, 0.3]), np.diag([1.3, 1.0, 1.6])))
 PAIRS = {"1-D": one_dimensional(), "3-D shifted": mean_difference(3, 1.0), "3-D unequal": UNEQUAL}
@@ -136,3 +147,31 @@ def test_bad_kinds_are_refused(kind, order, message):
 def test_bad_intervals_are_refused(interval, level, message):
     with pytest.raises(ValueError, match=message):
         check_interval(interval, level)
+
+
+def test_high_orders_do_not_overflow():
+    random = np.random.default_rng(0)
+    p, q = AtSample(random.normal(1, 1, 500), np.ones(500)), AtSample(random.normal(-1, 1, 500), np.ones(500))
+    value, error = KINDS["renyi"](p, q, order=400.0)
+    largest = p.truncated(1.0).log_ratio.max()
+    assert largest - np.log(500) / 399 - 1e-9 <= value <= largest
+    assert 0 < error < np.inf
+
+
+def test_only_logarithms_are_in_nats():
+    assert {kind for kind in KINDS if unit_of(kind) == ""} == {"hellinger", "chi2", "total-variation"}
+    assert unit_of("renyi") == "nats"
+
+
+def test_the_fall_of_the_log_loss_is_that_of_its_means():
+    samples = [make_sample(RANDOM.normal(size=(n, 1)), np.ones(n)) for n in (80, 50)]
+    before, after = ([RANDOM.normal(size=len(s)) for s in samples] for _ in range(2))
+    fall, error = fall_of_log_loss(before, after, samples)
+    weights = [s.weight for s in samples]
+    assert fall == pytest.approx(log_loss(*before, *weights) - log_loss(*after, *weights))
+    terms = [
+        np.logaddexp(0, -sign * then) - np.logaddexp(0, -sign * now)
+        for sign, then, now in zip((1, -1), before, after, strict=True)
+    ]
+    assert error == pytest.approx(0.5 * np.sqrt(sum(t.var(ddof=1) / len(t) for t in terms)))
+    assert fall_of_log_loss(before, before, samples) == (0.0, 0.0)

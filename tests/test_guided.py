@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import vwkde
-from vwkde.datasets import isotropic, one_dimensional
+from vwkde.datasets import isotropic, one_dimensional, three_modes
 from vwkde.estimates import EstimatePair
 from vwkde.guided import GuidedRatio, TiltedDerivatives
 from vwkde.guides import CrossFitted, no_guide
@@ -101,3 +101,11 @@ def test_a_weight_on_top_of_a_guide_must_earn_its_place():
     assert found.diagnostics["weighting"] == "uniform"
     assert found.value == plain.value
     assert 0.2 < found.value < 1.5 * pair.kl
+
+
+def test_a_weight_on_top_of_a_guide_leaves_one_ratio_that_counts_in_full():
+    p, q = three_modes().sample(300)
+    ratio = vwkde.DensityRatio(guide="logistic", weighting="closed-form").fit(p, q)
+    (member,) = ratio._fitted.pool.members
+    assert member.pointwise == member.average == 1
+    np.testing.assert_array_equal(ratio._fitted.pool.at_numerator(averages=True), member.ratio.at_numerator)

@@ -39,7 +39,7 @@ def test_the_unbiased_gaussian_is_right_in_the_mean_and_the_plain_one_is_not():
     points = random.normal(size=(6, 3))
     samples = [sample(random.normal(size=(15, 3))) for _ in range(4_000)]
     unbiased = np.array([unbiased_gaussian(s)(points) for s in samples])
-    plain = np.array([multivariate_normal(*s.moments()).logpdf(points) for s in samples[:1_000]])
+    plain = np.array([multivariate_normal(*s.mean_and_covariance()).logpdf(points) for s in samples[:1_000]])
     truth = multivariate_normal(np.zeros(3)).logpdf(points)
     error = unbiased.std(axis=0) / np.sqrt(len(samples))
     assert (np.abs(unbiased.mean(axis=0) - truth) < 4 * error).all()

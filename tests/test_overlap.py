@@ -71,3 +71,13 @@ def test_a_divergence_that_cannot_be_is_told():
         vwkde.kl_divergence(narrow, wide, guide=None)
     assert vwkde.kl_divergence(narrow, wide).value == pytest.approx(1.13, abs=0.3)
     assert vwkde.kl_divergence(narrow, wide, weighting="uniform").value == pytest.approx(1.13, abs=0.4)
+
+
+def test_overlap_seen_on_a_part_is_told_for_all_rows(monkeypatch):
+    p, q = isotropic(2).sample(600, 500)
+    monkeypatch.setattr("vwkde.diagnostics.MOST_ROWS", 300)
+    found = vwkde.DensityRatio(guide="gaussian").fit(p, q).diagnostics_
+    assert found["largest_weight_share"] == pytest.approx([1 / 600, 1 / 500])
+    monkeypatch.undo()
+    whole = vwkde.DensityRatio(guide="gaussian").fit(p, q).diagnostics_
+    assert found["effective_size"] == pytest.approx(whole["effective_size"], rel=0.5)

@@ -284,6 +284,26 @@ def test_derivatives_may_be_an_object():
     assert DensityRatio(derivatives=OwnGaussian()).fit(P, Q).guide_ == "none"
 
 
+def test_each_side_has_its_own_derivatives_though_fit_returns_the_object_itself():
+    class StandardNormal:
+        def fit(self, x, weight):
+            self.mean = np.average(x, axis=0, weights=weight)
+            return self
+
+        def score(self, x):
+            return self.mean - x
+
+        def laplacian_over_density(self, x):
+            return (self.score(x) ** 2).sum(axis=1) - x.shape[1]
+
+    given = StandardNormal()
+    ratio = DensityRatio(derivatives=given).fit(P, Q)
+    one, other = ratio._fitted.derivatives
+    assert np.linalg.norm(one.mean - other.mean) > 1  # the means are √2 apart
+    assert ratio.diagnostics_["squared_bias_before"] > 10 * ratio.diagnostics_["squared_bias_after"] > 0
+    assert not hasattr(given, "mean")
+
+
 def test_chosen_derivatives_of_gaussian_data_are_those_of_the_paper():
     p, q = heteroscedastic(10).sample(400)
     chosen, paper = (DensityRatio(guide=None, derivatives=d).fit(p, q) for d in ("auto", "gaussian"))

@@ -29,7 +29,7 @@ def test_values_return_to_the_order_of_the_rows():
 
 def test_moments_are_those_of_the_weighted_rows():
     x = RANDOM.normal(size=(9, 2))
-    mean, covariance = make_sample(x, np.ones(9)).moments()
+    mean, covariance = make_sample(x, np.ones(9)).mean_and_covariance()
     np.testing.assert_allclose(mean, x.mean(axis=0))
     np.testing.assert_allclose(covariance, np.cov(x.T))
 
@@ -41,3 +41,14 @@ def test_the_variance_of_a_mean_is_that_of_equal_rows_or_of_copies():
     half = make_sample(values[:, None], np.repeat([2.0, 0.0], 100))
     expected = values[half.weight > 0].var() / 100
     assert half.variance_of_mean(values) == pytest.approx(expected, rel=0.03)
+
+
+def test_thinned_samples_are_of_rows_that_count():
+    weight = np.zeros(500)
+    weight[:20] = 25.0
+    sample = make_sample(RANDOM.normal(size=(500, 2)), weight)
+    for seed in range(5):
+        thinned = sample.thinned(10, np.random.default_rng(seed))
+        assert len(thinned) == 10
+        np.testing.assert_array_equal(thinned.weight, 1)
+    assert len(sample.thinned(100, RANDOM)) == 20

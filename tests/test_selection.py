@@ -8,6 +8,7 @@ import vwkde
 from vwkde import DensityRatio, selection
 from vwkde.datasets import Gaussian, GaussianPair, isotropic, mean_difference
 from vwkde.estimates import EstimatePair
+from vwkde.exceptions import DegenerateDataWarning
 from vwkde.guided import GuidedRatio
 from vwkde.resources import ONE_THREAD
 from vwkde.samples import Sample
@@ -176,4 +177,13 @@ def test_the_papers_weight_is_a_candidate(monkeypatch):
 def test_few_rows_leave_the_kernels_to_themselves():
     p, q = mean_difference(2, 0.5).sample(15)
     assert DensityRatio().fit(p, q).guide_ == "none"
-    assert DensityRatio(guide="gaussian").fit(p, q).guide_ == "none"
+    with pytest.warns(DegenerateDataWarning, match="too few for a guide: it takes 20 of each sample"):
+        assert DensityRatio(guide="gaussian").fit(p, q).guide_ == "none"
+
+
+@pytest.mark.parametrize("guide", ["additive", "boosting", LogisticRegression()])
+def test_directions_are_not_sought_where_the_only_guide_depends_on_the_axes(guide):
+    p, q = isotropic(5).sample(250)
+    ratio = DensityRatio(guide=guide, subspace=True).fit(p, q)
+    assert ratio.diagnostics_["coordinates"] == "whitened"
+    assert ratio.log_ratio(p[:1]).shape == (1,)

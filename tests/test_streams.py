@@ -8,7 +8,6 @@ import pytest
 
 from vwkde.derivatives.gaussian import fit_gaussian
 from vwkde.estimates import EstimatePair, RestSums, Weighing
-from vwkde.fitting import fit_expansion_to_all
 from vwkde.geometry import fit_whitening, moments_of, whiten
 from vwkde.holding import hold_some
 from vwkde.resources import Resources
@@ -17,6 +16,7 @@ from vwkde.sources import ArrayRows, open_source
 from vwkde.streams import Stream, open_pair
 from vwkde.weights.expansion import KernelExpansion, fit_expansion
 from vwkde.weights.residual import bias_terms
+from vwkde.weights.streamed import fit_expansion_to_all
 from vwkde.weights.uniform import UniformWeight
 
 ROWS, COLUMNS = 700, 3
@@ -54,7 +54,7 @@ def test_moments_are_those_of_all_rows_but_the_held(files, budget, weighted):
     stream = Stream(open_source(files[0], "numerator"), "numerator", Resources(memory_budget=budget), weight, held)
     kept = np.delete(np.arange(ROWS), held)
     own = np.ones(len(kept)) if weight is None else weight[kept]
-    found = stream.sums(lambda x: x - 1.0)
+    found = stream.moments(lambda x: x - 1.0)
     expected = moments_of(p[kept] - 1, own)
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-13)
     np.testing.assert_allclose(found.scatter, expected.scatter, rtol=1e-12)
@@ -66,7 +66,7 @@ def test_moments_are_those_of_all_rows_but_the_held(files, budget, weighted):
 def test_moments_of_numbers_far_from_zero_keep_their_digits():
     x = 1e8 + np.random.default_rng(0).normal(size=(5_000, 2))
     stream = Stream(ArrayRows(x), "numerator", Resources(memory_budget=2**16))
-    np.testing.assert_allclose(stream.sums(np.asarray).scatter / 4_999, np.cov(x.T), rtol=1e-7)
+    np.testing.assert_allclose(stream.moments(np.asarray).scatter / 4_999, np.cov(x.T), rtol=1e-7)
 
 
 @pytest.mark.parametrize("budget", PIECES)

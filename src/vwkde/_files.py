@@ -1,21 +1,29 @@
 """Files that are written whole or not at all."""
 
 import os
-import tempfile
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
+from uuid import uuid4
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for writing bytes; it takes its place when all is written, and not before."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Open a file for writing bytes; it takes its place when all is on the disk, and not before.
+
+    A file that is there already keeps its mode.
+    """
+    temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
-        os.chmod(temporary, 0o666 & ~_umask())
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
@@ -32,10 +40,3 @@ def save_picture(path: Path, figure: Any, **options: Any) -> None:
     """Write a Matplotlib figure as PNG."""
     with whole_file(path) as file:
         figure.savefig(file, format="png", **options)
-
-
-def _umask() -> int:
-    """Return the mode bits that new files shall not have; it can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

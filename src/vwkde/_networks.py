@@ -7,8 +7,7 @@ With f(x) = W₃ φ(W₂ φ(W₁x + b₁) + b₂) and the slopes d₁, d₂ of �
 Either costs as much as f itself. No Jacobian is formed, and none is estimated by random projections.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from vwkde import _blocks
 from vwkde._progress import track
+from vwkde._torch_state import threads_of_torch
 from vwkde.derivatives.held_out import is_gain, make_folds
 from vwkde.engines import require_torch
 
@@ -169,7 +169,7 @@ def fit_networks(
     found: dict[int, Trained] = {}
 
     def work(member: int) -> None:
-        with single_threaded_torch():
+        with threads_of_torch(1):
             generator = torch.Generator().manual_seed(seed + member)
             network = make_network(x.shape[1], outputs, generator, device)
             steps = track(range(1, _STEPS + 1), f"{stage} {member + 1}", _STEPS)
@@ -224,19 +224,6 @@ def _train(
     return Trained(kept, before, after, counts)
 
 
-@contextmanager
-def single_threaded_torch() -> Iterator[None]:
-    """Hold torch to one thread: the matrices are small, and sums must not depend on how many threads share them."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def mean_of(
     networks: tuple[Network, ...], arrays: tuple[Floats, ...], compute: Callable[..., tuple["Tensor", ...]]
 ) -> tuple[Floats, ...]:
@@ -245,7 +232,7 @@ def mean_of(
 
     device = networks[0].first.device
     found = []
-    with torch.no_grad(), single_threaded_torch():
+    with torch.no_grad(), threads_of_torch(1):
         for block in _blocks.split(len(arrays[0]), _BATCH):
             tensors = [torch.as_tensor(array[block], dtype=torch.float64, device=device) for array in arrays]
             parts = zip(*(compute(network, *tensors) for network in networks), strict=True)

@@ -1,10 +1,11 @@
-"""Warnings of other libraries that tell users nothing."""
+"""Warnings that tell users nothing, or nothing new."""
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from vwkde._shared import Shared
+from vwkde.exceptions import DegenerateDataWarning
 
 
 @contextmanager
@@ -16,5 +17,14 @@ def _ignoring_convergence() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _ignoring_degenerate_data() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateDataWarning)
+        yield
+
+
 without_convergence_warnings = Shared(_ignoring_convergence)
 """Hold back scikit-learn's warning that an optimiser stopped early: candidates that did are judged as they are."""
+without_degenerate_data_warnings = Shared(_ignoring_degenerate_data)
+"""Hold back what was told of the same data in other coordinates."""

@@ -21,10 +21,10 @@ class Shared:
     def __call__(self) -> Iterator[None]:
         """Hold the state for the length of a `with` statement."""
         with self._lock:
-            self._users += 1
-            if self._users == 1:
+            if self._users == 0:
                 self._context = self._make()
                 self._context.__enter__()
+            self._users += 1
         try:
             yield
         finally:

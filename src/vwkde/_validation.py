@@ -47,7 +47,10 @@ def check_sample(data: Any, name: str, like: tuple[int, Names, str] | None = Non
 
 def on_host(data: Any) -> Any:
     """Return tensors as arrays, and all else as it is."""
-    return np.asarray(data.detach().cpu()) if hasattr(data, "detach") else data
+    if not hasattr(data, "detach"):
+        return data
+    tensor = data.detach().cpu()
+    return np.asarray(tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor)  # which NumPy has not
 
 
 def like_input(values: NDArray[np.float64], data: Any) -> Any:

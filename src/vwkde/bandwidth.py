@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from vwkde.resources import DEFAULT_RESOURCES, Resources
+from vwkde.samples import effective_rows
 from vwkde.sums import log_kernel_sums
 
 Floats = NDArray[np.float64]
@@ -28,15 +29,15 @@ _MOST_QUERIES = 50_000
 """Rows at which the candidates are judged, by the estimate from all rows: their mean is known well enough."""
 
 
-def scott(x: Floats) -> float:
+def scott(x: Floats, weight: Floats) -> float:
     """Return Scott's rule n^(−1/(d+4)), scaled by the root mean variance of the columns."""
-    return _spread(x) * len(x) ** (-1 / (x.shape[1] + 4))
+    return _spread(x, weight) * effective_rows(weight) ** (-1 / (x.shape[1] + 4))
 
 
-def silverman(x: Floats) -> float:
+def silverman(x: Floats, weight: Floats) -> float:
     """Return Silverman's rule (n(d+2)/4)^(−1/(d+4)), scaled by the root mean variance of the columns."""
-    n, d = x.shape
-    return _spread(x) * (n * (d + 2) / 4) ** (-1 / (d + 4))
+    d = x.shape[1]
+    return _spread(x, weight) * (effective_rows(weight) * (d + 2) / 4) ** (-1 / (d + 4))
 
 
 def select_bandwidth(
@@ -56,9 +57,9 @@ def select_bandwidth(
     averaged, which is the paper's quarter rule with less noise; from 20,000 rows on, one quarter is steady enough.
     Discrete data, where more than a tenth of the rows are copies of others, get Scott's rule.
     """
-    if rule in ("scott", "silverman"):
-        return {"scott": scott, "silverman": silverman}[rule](x) * part ** (-1 / (x.shape[1] + 4))
     weight = np.ones(len(x)) if weight is None else weight
+    if rule in ("scott", "silverman"):
+        return {"scott": scott, "silverman": silverman}[rule](x, weight) * part ** (-1 / (x.shape[1] + 4))
     counted = np.flatnonzero(weight > 0)
     count = max(1, min(round(1 / part), len(counted) // 8))
     deal = np.array_split(np.random.default_rng(random_state).permutation(counted), count)
@@ -69,7 +70,7 @@ def select_bandwidth(
 
 def _leave_one_out(x: Floats, rule: Rule, weight: Floats, resources: Resources, dtype: DTypeLike) -> float:
     """Return the best of the candidates, refined by a parabola through it and its neighbours."""
-    start = scott(x)
+    start = scott(x, weight)
     rows = len(x)
     x, weight = _distinct(x, weight)
     if len(x) < max(3, _DISTINCT * rows):
@@ -115,7 +116,7 @@ def _integrated_squared_error(x: Floats, bandwidths: Floats, weight: Floats, res
 
 def _distinct(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
     """Merge equal rows: leaving one of several copies out would leave nothing out, and favour no width at all."""
-    rounded = np.round((x - x.mean(axis=0)) / _spread(x), 9)
+    rounded = np.round((x - x.mean(axis=0)) / _spread(x, weight), 9)
     projected = np.sort(rounded @ np.random.default_rng(0).normal(size=x.shape[1]))
     if (np.diff(projected) > 1e-12 * np.abs(projected).max()).all():
         return x, weight  # rows that are equal have equal projections, and those are sorted much faster
@@ -125,7 +126,8 @@ def _distinct(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
     return x[first], np.bincount(group.ravel(), weights=weight).astype(np.float64)
 
 
-def _spread(x: Floats) -> float:
+def _spread(x: Floats, weight: Floats) -> float:
     """Return the root mean variance; one where nothing but rounding varies, so that a bandwidth is positive."""
-    spread = float(np.sqrt(np.mean(np.var(x, axis=0))))
+    centred = x - np.average(x, axis=0, weights=weight)
+    spread = float(np.sqrt(np.average(centred**2, axis=0, weights=weight).mean()))
     return spread if spread > 1e-13 * np.abs(x).max() else 1.0

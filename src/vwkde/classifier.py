@@ -1,5 +1,6 @@
 """Class posteriors for any number of classes, from the density ratio of every pair."""
 
+import warnings
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar, Self
@@ -14,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from vwkde import _html
 from vwkde._validation import like_input, on_host
 from vwkde.engines import home
-from vwkde.exceptions import DisjointSupportError
+from vwkde.exceptions import DisjointSupportError, OverlapWarning
 from vwkde.ratio import DensityRatio
 
 Floats = NDArray[np.float64]
@@ -80,14 +81,15 @@ class RatioClassifier(_html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  #
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         X, y, weight = X[weight > 0], np.asarray(y)[weight > 0], weight[weight > 0]
-        self.classes_, place = np.unique(y, return_inverse=True)
-        self._check_classes(np.bincount(place))
-        self.priors_ = self._find_priors(np.bincount(place, weights=weight).astype(np.float64))
-        members = [place == k for k in range(len(self.classes_))]
+        classes, place = np.unique(y, return_inverse=True)
+        _check_classes(classes, np.bincount(place))
+        priors = self._find_priors(classes, np.bincount(place, weights=weight).astype(np.float64))
+        members = [place == k for k in range(len(classes))]
         self.ratios_ = {
             (i, j): _fit_pair(ratio, X[members[i]], X[members[j]], weight[members[i]], weight[members[j]])
-            for i, j in combinations(range(len(self.classes_)), 2)
+            for i, j in combinations(range(len(classes)), 2)
         }
+        self.classes_, self.priors_ = classes, priors
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -142,21 +144,12 @@ class RatioClassifier(_html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  #
         log_prior = np.log(np.maximum(self.priors_, _SMALLEST))
         return {(i, j): r.log_ratio(X) + log_prior[i] - log_prior[j] for (i, j), r in self.ratios_.items()}
 
-    def _check_classes(self, counts: NDArray[np.intp]) -> None:
-        if len(counts) < 2:
-            raise ValueError(
-                f"The classifier needs rows of at least 2 classes; the data have 1 class: {self.classes_[0]!r}."
-            )
-        if counts.min() < 2:
-            label = self.classes_[counts.argmin()]
-            raise ValueError(f"Class {label!r} has 1 row; at least 2 are needed to estimate a density. Give more rows.")
-
-    def _find_priors(self, mass: Floats) -> Floats:
+    def _find_priors(self, classes: NDArray[Any], mass: Floats) -> Floats:
         priors = mass if self.priors is None else np.asarray(self.priors, dtype=np.float64)
         if priors.shape != mass.shape or (priors < 0).any() or not 0 < priors.sum() < np.inf:
             raise ValueError(
                 f"The 'priors' parameter of RatioClassifier must hold one non-negative number for each of the "
-                f"{len(mass)} classes {list(self.classes_)}. Got {self.priors!r} instead."
+                f"{len(mass)} classes {list(classes)}. Got {self.priors!r} instead."
             )
         return priors / priors.sum()
 
@@ -182,6 +175,14 @@ class NearestMean:
         return np.clip(0.5 * (far - near).sum(axis=1), -_LARGEST, _LARGEST)
 
 
+def _check_classes(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
+    if len(counts) < 2:
+        raise ValueError(f"The classifier needs rows of at least 2 classes; the data have 1 class: {classes[0]!r}.")
+    if counts.min() < 2:
+        label = classes[counts.argmin()]
+        raise ValueError(f"Class {label!r} has 1 row; at least 2 are needed to estimate a density. Give more rows.")
+
+
 def _fit_pair(
     ratio: DensityRatio, p: Floats, q: Floats, p_weight: Floats, q_weight: Floats
 ) -> DensityRatio | NearestMean:
@@ -198,7 +199,9 @@ def _kl_between(ratios: dict[tuple[int, int], DensityRatio | NearestMean]) -> di
         if isinstance(ratio, NearestMean):
             found[i, j] = found[j, i] = np.inf
         else:
-            found[i, j], found[j, i] = ratio.numerator_log_ratio_.mean(), -ratio.denominator_log_ratio_.mean()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", OverlapWarning)  # classes may well be far apart
+                found[i, j], found[j, i] = (ratio.divergence(kind).value for kind in ("kl", "reverse-kl"))
     return found
 
 

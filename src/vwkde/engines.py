@@ -43,8 +43,9 @@ def choose_engine(engine: str, device: str | None, *inputs: Any) -> tuple[str, s
         engine = "triton" if find_spec("triton") else "torch"
     elif engine == "auto":
         engine = "dask" if any(hasattr(data, "__dask_graph__") for data in inputs) else "numba"
-    if engine in ON_DEVICE:
-        require_torch(place, f"The engine {engine!r} needs", hint)
+    if engine in ON_DEVICE or device not in (None, "cpu"):
+        who = f"The engine {engine!r}" if engine in ON_DEVICE else f"The device {place!r}"
+        require_torch(place, f"{who} needs", hint)
     if engine == "dask":
         require_dask()
     if engine == "triton":

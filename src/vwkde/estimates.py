@@ -46,7 +46,7 @@ class Weighing:
 
 @dataclass(frozen=True)
 class RestSums:
-    """The log kernel sums of some queries over a piece of a sample's rest, as a fold needs them.
+    """The log kernel sums of some queries over a piece of a sample's rest, as a pass over it needs them.
 
     They are for several bandwidths and several ways to weigh the points, in the shape (bandwidths, queries, ways).
     """
@@ -72,7 +72,7 @@ class RestSums:
 
     def over(self, rest: Rest) -> Floats:
         """Return the sums over all of the rest."""
-        return rest.fold(self, np.logaddexp, "kernel sums")
+        return rest.reduce(self, np.logaddexp, "kernel sums")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 """How a density ratio is fitted: the paper's form, or guided ratios chosen from the data."""
 
+import warnings
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -18,7 +20,8 @@ from vwkde.derivatives.mixture import fit_mixture
 from vwkde.derivatives.network import fit_network
 from vwkde.derivatives.select import select_derivatives
 from vwkde.estimates import EstimatePair
-from vwkde.functionals import AtSample
+from vwkde.exceptions import DegenerateDataWarning
+from vwkde.functionals import AtSample, fall_of_log_loss
 from vwkde.geometry import Whitening, whiten
 from vwkde.guided import GuidedRatio, tilted_derivatives
 from vwkde.guides import no_guide
@@ -28,19 +31,13 @@ from vwkde.pool import Member, Pool
 from vwkde.resources import Resources
 from vwkde.samples import Sample, make_sample
 from vwkde.selection import Coordinates, Space, choose, choose_directions
-from vwkde.subspace import Projection, is_clear_gain, project_samples
+from vwkde.subspace import Projection, project_samples
 from vwkde.weights import Weight
 from vwkde.weights.closed_form import GeometricMeanWeight
-from vwkde.weights.expansion import (
-    KernelExpansion,
-    NormalEquations,
-    fit_expansion,
-    median_length_scale,
-    normal_equations,
-    solved,
-)
+from vwkde.weights.expansion import fit_expansion, median_length_scale
 from vwkde.weights.network import fit_weight_network
 from vwkde.weights.residual import bias_terms, residual_bias
+from vwkde.weights.streamed import fit_expansion_to_all
 from vwkde.weights.uniform import UniformWeight
 
 Floats = NDArray[np.float64]
@@ -54,6 +51,8 @@ _FEW_BASIS = 500
 """Basis points of a weight that is one candidate among many."""
 _FEW_ROWS = 200
 """Rows of each sample by which the scores of such a weight are chosen."""
+_CLEARLY = 2.0
+"""Standard errors by which a weight that nobody named must lower the log loss."""
 _MEDIAN_ROWS = 1_000
 """Points of each sample whose pairwise distances give the length scale: the median is known to a percent."""
 
@@ -133,6 +132,13 @@ class Fitting:
         if self.is_paper:
             return self._fit_paper(data, (p, q), whitening, gaussians if degenerate else None)
         names = () if degenerate else guides.worth_trying(min(p.effective_rows, q.effective_rows))
+        if not (self._is_auto or names or degenerate):
+            warnings.warn(
+                f"Rows are too few for a guide: it takes {guides.FEWEST_ROWS} of each sample. The ratio is estimated "
+                f"without one. Give more rows, or guide=None.",
+                DegenerateDataWarning,
+                stacklevel=4,
+            )
         models, losses = self._choose_scores(p, q, gaussians) if self._is_auto and names else (gaussians, ({}, {}))
         pool = self._guided((p, q), data, weights, whitening, names, models)
         if not self._is_auto and not degenerate:
@@ -217,8 +223,8 @@ class Fitting:
         models, losses = self._fit_models(pair.numerator, pair.denominator)
         pair = replace(pair, weight=self._fit_weight(pair, models, tilted_derivatives(models, guide)))
         weighted = GuidedRatio(pair, guide, main.ratio.most)
-        if self._is_weight_named or is_clear_gain(_falls(main.ratio, weighted), (pair.numerator, pair.denominator)):
-            pool = Pool((replace(main, ratio=weighted),))
+        if self._is_weight_named or _is_clear_gain(main.ratio, weighted):
+            pool = Pool((Member(main.coordinates, main.space, weighted),))
         return pool, models, losses
 
     def _choose_scores(self, p: Sample, q: Sample, gaussians: Models) -> tuple[Models, Losses]:
@@ -248,7 +254,8 @@ class Fitting:
 
     def _fit_model(self, sample: Sample, side: str | None) -> tuple[Derivatives, dict[str, float]]:
         if not isinstance(self.derivatives, str):
-            return self.derivatives.fit(sample.points, sample.weight), {}
+            # a copy for each side: `fit` may return the object itself
+            return deepcopy(self.derivatives).fit(sample.points, sample.weight), {}
         if self.derivatives == "auto":
             model, losses = select_derivatives(sample.points, sample.weight, side, self.seed)
             all_rows = sample.rest is not None and isinstance(model, GaussianDerivatives)
@@ -280,19 +287,24 @@ class Fitting:
             device, n_threads = self.resources.device, self.resources.n_threads
             return fit_weight_network(x, terms, importance, self.seed, device, n_threads)
         random = np.random.default_rng(self.seed)
-        length_scale = self.length_scale
-        if isinstance(length_scale, str):
-            length_scale = median_length_scale(*(sample.thinned(_MEDIAN_ROWS, random).points for sample in samples))
-        rows = len(samples[0]) + len(samples[1])
-        chosen = np.sort(random.choice(rows, min(rows, self.max_basis), replace=False))
-        first = chosen < len(samples[0])
-        basis = np.concatenate([samples[0].points[chosen[first]], samples[1].points[chosen[~first] - len(samples[0])]])
+        length_scale = self._choose_length_scale(samples, random)
+        basis = self._draw_basis(samples, random)
         if self.target in ("pooled", "kl") and any(sample.rest for sample in samples):
             sides = samples[:1] if self.target == "kl" else samples
-            return fit_expansion_to_all(sides, tilted, basis, float(length_scale), self.ridge, self.resources)
+            return fit_expansion_to_all(sides, tilted, basis, length_scale, self.ridge, self.resources)
         x, importance = self._objective(uniform)
         terms = bias_terms(*tilted, x, self.resources.n_threads)
-        return fit_expansion(x, terms, importance, basis, float(length_scale), self.ridge, self.resources)
+        return fit_expansion(x, terms, importance, basis, length_scale, self.ridge, self.resources)
+
+    def _choose_length_scale(self, samples: tuple[Sample, Sample], random: np.random.Generator) -> float:
+        if not isinstance(self.length_scale, str):
+            return float(self.length_scale)
+        return median_length_scale(*(sample.thinned(_MEDIAN_ROWS, random).points for sample in samples))
+
+    def _draw_basis(self, samples: tuple[Sample, Sample], random: np.random.Generator) -> Floats:
+        """Return points of both samples, drawn at random: as many as there may be."""
+        points = np.concatenate([sample.points for sample in samples])
+        return points[np.sort(random.choice(len(points), min(len(points), self.max_basis), replace=False))]
 
     def _small_weight(self, models: Models, p: Sample, q: Sample) -> Weight:
         """Return the paper's weight by these scores, of few basis points: what it takes to see whether it serves."""
@@ -316,47 +328,15 @@ class Fitting:
         return np.concatenate([p.points, q.points]), importance / importance.mean()
 
 
-@dataclass(frozen=True)
-class _EquationsOf:
-    """What points contribute to the normal equations of a weight, as a fold needs it."""
-
-    expansion: KernelExpansion
-    tilted: tuple[Derivatives, Derivatives]
-    rows: float
-
-    def __call__(self, points: Floats, weight: Floats) -> NormalEquations:
-        return normal_equations(self.expansion, points, bias_terms(*self.tilted, points), weight, self.rows)
-
-
-def fit_expansion_to_all(
-    samples: tuple[Sample, ...],
-    models: tuple[Derivatives, Derivatives],
-    basis: Floats,
-    length_scale: float,
-    ridge: float,
-    resources: Resources,
-) -> KernelExpansion:
-    """Fit the expansion to all rows of the samples, held or not, each sample counting alike."""
-    expansion = KernelExpansion(basis, np.zeros(len(basis)), length_scale, resources=resources)
-    found = []
-    for sample in samples:
-        work = _EquationsOf(expansion, models, len(samples) * sample.total_weight)
-        found.append(work(sample.points, sample.weight))
-        if sample.rest is not None:
-            found.append(sample.rest.fold(work, NormalEquations.plus, "weight fit"))
-    return solved(expansion, reduce(NormalEquations.plus, found), ridge)
-
-
 def _is(value: Any, name: str) -> bool:
     return isinstance(value, str) and value == name
 
 
-def _falls(before: GuidedRatio, after: GuidedRatio) -> list[Floats]:
-    """Return by how much the log loss falls at the points of each sample."""
-    return [
-        log_expit(after.at_numerator) - log_expit(before.at_numerator),
-        log_expit(-after.at_denominator) - log_expit(-before.at_denominator),
-    ]
+def _is_clear_gain(before: GuidedRatio, after: GuidedRatio) -> bool:
+    """Tell whether the log loss at the samples clearly falls."""
+    then, now = ((ratio.at_numerator, ratio.at_denominator) for ratio in (before, after))
+    fall, error = fall_of_log_loss(then, now, (before.pair.numerator, before.pair.denominator))
+    return fall > _CLEARLY * error
 
 
 def _with_log_densities(models: Models) -> tuple[DensityModel, DensityModel]:
@@ -377,7 +357,7 @@ def _fit_gaussian(sample: Sample, name: str | None) -> GaussianDerivatives:
     """Return the Gaussian of all rows, held or not."""
     if sample.rest is None:
         return fit_gaussian(sample.points, sample.weight, name)
-    weight, mean, scatter = sample.sums
+    weight, mean, scatter = sample.weighted_moments
     return gaussian_with(mean, scatter / (weight - 1), name)
 
 

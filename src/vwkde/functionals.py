@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
-from vwkde.samples import effective_rows
+from vwkde.samples import Sample, effective_rows
 
 Floats = NDArray[np.float64]
 
@@ -82,6 +82,21 @@ def log_loss(at_numerator: Floats, at_denominator: Floats, p_weight: Floats, q_w
     return float(sum(terms) / 2)
 
 
+def fall_of_log_loss(
+    before: tuple[Floats, Floats], after: tuple[Floats, Floats], samples: tuple[Sample, Sample]
+) -> tuple[float, float]:
+    """Return by how much the log loss falls from one ratio to another, and the standard error of that.
+
+    The ratios are given by their logarithms at both samples.
+    """
+    falls = [
+        log_expit(sign * now) - log_expit(sign * then) for sign, now, then in zip((1, -1), after, before, strict=True)
+    ]
+    means = [np.average(fall, weights=sample.weight) for fall, sample in zip(falls, samples, strict=True)]
+    variances = [sample.variance_of_mean(fall) for fall, sample in zip(falls, samples, strict=True)]
+    return float(0.5 * sum(means)), float(0.5 * np.sqrt(sum(variances)))
+
+
 _JENSEN_SHANNON = Integral(  # the mean of KL(p ‖ m) and KL(q ‖ m), m = (p + q)/2
     lambda u: np.log(2) + expit(u) * log_expit(u) + expit(-u) * log_expit(-u),
     lambda u: 0.5 * (np.log(2) + log_expit(u)),
@@ -105,23 +120,25 @@ def _affinity(order: float) -> Integral:
     )
 
 
-def _moment(order: float, numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
-    """Return ∫ p^order · q^(1−order) for an order above one, and its standard error.
+def _log_moment(order: float, numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
+    """Return log ∫ p^order · q^(1−order) for an order above one, and its standard error.
 
     The tails of the ratio decide it. A sample of n rows shows no ratio above n, so larger ones count as n: what comes
     out is rather too small than ruled by one row.
     """
     p, q = numerator.truncated(power=1.0), denominator.truncated(power=1.0)
-    p_terms = np.exp((order - 1) * p.log_ratio)
-    q_terms = np.exp(order * q.log_ratio)
+    p_logs, q_logs = (order - 1) * p.log_ratio, order * q.log_ratio
+    largest = max(p_logs.max(), q_logs.max())  # of a high order the integral itself may overflow
+    p_terms, q_terms = np.exp(p_logs - largest), np.exp(q_logs - largest)
     variance = order**2 * p.variance_of_mean(p_terms) + (order - 1) ** 2 * q.variance_of_mean(q_terms)
-    return p.mean(p_terms), float(np.sqrt(variance))
+    mean = max(p.mean(p_terms), np.finfo(np.float64).tiny)
+    return float(largest + np.log(mean)), float(np.sqrt(variance) / mean)
 
 
 def chi2(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
     """Return ∫ (p − q)²/q and its standard error."""
-    moment, error = _moment(2.0, numerator, denominator)
-    return moment - 1, error
+    log_moment, error = _log_moment(2.0, numerator, denominator)
+    return float(np.expm1(log_moment)), float(np.exp(log_moment) * error)
 
 
 def kl(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
@@ -152,12 +169,12 @@ def hellinger(numerator: AtSample, denominator: AtSample) -> tuple[float, float]
 
 def renyi(numerator: AtSample, denominator: AtSample, order: float) -> tuple[float, float]:
     """Return log ∫ p^order·q^(1−order) / (order − 1) and its standard error."""
-    if order < 1:
-        affinity, error = _affinity(order).estimate(numerator, denominator)
-    else:
-        affinity, error = _moment(order, numerator, denominator)
+    if order > 1:
+        log_moment, error = _log_moment(order, numerator, denominator)
+        return log_moment / (order - 1), error / (order - 1)
+    affinity, error = _affinity(order).estimate(numerator, denominator)
     affinity = max(affinity, np.finfo(np.float64).tiny)
-    return float(np.log(affinity) / (order - 1)), float(error / affinity / abs(order - 1))
+    return float(np.log(affinity) / (order - 1)), float(error / affinity / (1 - order))
 
 
 KINDS: dict[str, Callable[..., tuple[float, float]]] = {
@@ -170,6 +187,11 @@ KINDS: dict[str, Callable[..., tuple[float, float]]] = {
     "total-variation": _TOTAL_VARIATION.estimate,
 }
 """The divergences by name. Each takes the log ratios at both samples and returns (value, standard error)."""
+
+
+def unit_of(kind: str) -> str:
+    """Return the unit of a divergence; those that are not logarithms have none."""
+    return "" if kind in ("hellinger", "chi2", "total-variation") else "nats"
 
 
 def check_divergence(kind: str, order: float | None) -> dict[str, float]:

@@ -44,8 +44,8 @@ _MOST_FEATURES = 2_000
 _WORTH_THREADS = 100_000
 """Numbers in the samples from which several threads gain more than waiting for the interpreter costs."""
 _KNOTS = 8
-_RIDGES = (0.001, 0.01, 0.1, 1.0)
-"""Strengths of the prior of the logistic guide, as scikit-learn's C."""
+_INVERSE_RIDGES = (0.001, 0.01, 0.1, 1.0)
+"""Of the logistic guide: scikit-learn's C."""
 
 
 class Guide(Protocol):
@@ -108,7 +108,7 @@ def unbiased_gaussian(sample: Sample) -> QuadraticLogDensity:
     n, d = sample.effective_rows, sample.points.shape[1]
     if n < d + 4:
         return shrunk_gaussian(sample)
-    mean, covariance = sample.moments()
+    mean, covariance = sample.mean_and_covariance()
     freedom = n - 1
     precision, log_volume = _inverse(covariance)
     log_volume -= np.sum(digamma((freedom - np.arange(d)) / 2) - np.log(freedom / 2))
@@ -119,7 +119,7 @@ def unbiased_gaussian(sample: Sample) -> QuadraticLogDensity:
 def shrunk_gaussian(sample: Sample) -> QuadraticLogDensity:
     """Return the log density of a Gaussian whose covariance is shrunk towards a round one (Ledoit and Wolf, 2004)."""
     d = sample.points.shape[1]
-    mean, covariance = sample.moments()
+    mean, covariance = sample.mean_and_covariance()
     centred = (sample.points - mean) * np.sqrt(sample.weight)[:, None]
     shrinkage = ledoit_wolf_shrinkage(centred, assume_centered=True) * len(sample) / sample.total
     covariance = (1 - shrinkage) * covariance + shrinkage * np.eye(d) * np.trace(covariance) / d
@@ -199,10 +199,10 @@ class QuadraticLogistic:
         return self.intercept + quadratic_features(x) @ self.coefficients
 
 
-def fit_logistic(ridge: float, numerator: Sample, denominator: Sample) -> QuadraticLogistic:
+def fit_logistic(inverse_ridge: float, numerator: Sample, denominator: Sample) -> QuadraticLogistic:
     """Fit logistic regression on quadratic features, with a ridge."""
     quadratic = [replace(s, points=quadratic_features(s.points)) for s in (numerator, denominator)]
-    model = fit_classifier(LogisticRegression(C=ridge, tol=1e-8, max_iter=1_000), *quadratic).classifier
+    model = fit_classifier(LogisticRegression(C=inverse_ridge, tol=1e-8, max_iter=1_000), *quadratic).classifier
     return QuadraticLogistic(float(model.intercept_[0]), model.coef_[0])
 
 
@@ -244,7 +244,7 @@ _BOOSTING = HistGradientBoostingClassifier(
 _GUIDES: dict[str, tuple[Fit, ...]] = {
     "gaussian": (partial(fit_densities, unbiased_gaussian),),
     "shrunk-gaussian": (partial(fit_densities, shrunk_gaussian),),
-    "logistic": tuple(partial(fit_logistic, ridge) for ridge in _RIDGES),
+    "logistic": tuple(partial(fit_logistic, inverse) for inverse in _INVERSE_RIDGES),
     "additive": (partial(fit_classifier, _ADDITIVE),),
     "boosting": (partial(fit_classifier, _BOOSTING),),
 }
@@ -258,6 +258,9 @@ BY_MOMENTS = (None, "gaussian", "shrunk-gaussian")
 """Guides that know all rows of a sample, held or not; the others are fitted to those held."""
 _FEWEST_ROWS = {"gaussian": 20, "shrunk-gaussian": 20, "logistic": 20, "mixture": 100, "additive": 100, "boosting": 100}
 """Rows of the smaller sample from which a guide is worth trying."""
+
+
+FEWEST_ROWS = min(_FEWEST_ROWS.values())
 
 
 def worth_trying(rows: float) -> tuple[str, ...]:

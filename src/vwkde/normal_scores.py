@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from vwkde._quiet import without_degenerate_data_warnings
 from vwkde._validation import Array
 from vwkde.geometry import Whitening, fit_whitening
 
@@ -46,7 +47,8 @@ class WhitenedScores:
 def fit_whitened_scores(numerator: Array, denominator: Array, weights: tuple[Floats, Floats]) -> WhitenedScores:
     """Return the map to whitened normal scores."""
     scores = fit_normal_scores(numerator, denominator, weights)
-    return WhitenedScores(scores, fit_whitening(scores(numerator), scores(denominator), weights, None))
+    with without_degenerate_data_warnings():
+        return WhitenedScores(scores, fit_whitening(scores(numerator), scores(denominator), weights, None))
 
 
 def fit_normal_scores(numerator: Array, denominator: Array, weights: tuple[Floats, Floats]) -> NormalScores:

@@ -22,8 +22,8 @@ _QUERIES = 500
 """Points at which effective sizes are looked at: enough for a median."""
 
 
-def describe_overlap(pair: EstimatePair) -> dict[str, Any]:
-    """Return three pairs of numbers, for numerator and denominator.
+def describe_overlap(pair: EstimatePair, rows: tuple[int, int]) -> dict[str, Any]:
+    """Return three pairs of numbers, for numerator and denominator, by estimates that hold some or all of their rows.
 
     unsupported_fraction
         The share of the sample's points where the other one is thinner than at its own outermost percent.
@@ -41,7 +41,7 @@ def describe_overlap(pair: EstimatePair) -> dict[str, Any]:
     held = pair.only_held()  # rows beyond differ from those held by chance alone
     sizes = _effective_size(held, held.numerator, q.points), _effective_size(held, held.denominator, p.points)
     shares = _largest_share(held.log_weight(held.numerator)), _largest_share(held.log_weight(held.denominator))
-    growth = p.total / len(p), q.total / len(q)
+    growth = rows[0] / len(p), rows[1] / len(q)
     return {
         "unsupported_fraction": [
             _unsupported(at_p.denominator - p_alpha, p.weight, at_q.denominator - q_alpha),

@@ -16,33 +16,29 @@ from vwkde import _html, _sketches, guides
 from vwkde._blocks import DEFAULT_MEMORY_BUDGET
 from vwkde._validation import Array, check_sample, like_input
 from vwkde.bandwidth import RULES
+from vwkde.diagnostics import describe_fit
 from vwkde.engines import ENGINES, choose_engine
-from vwkde.estimates import EstimatePair
 from vwkde.fitting import Fitting
-from vwkde.functionals import KINDS, check_divergence, check_interval
+from vwkde.functionals import KINDS, check_divergence, check_interval, unit_of
 from vwkde.holding import hold_all, hold_some
-from vwkde.overlap import describe_overlap, warn_if_negative, warn_if_poor
+from vwkde.overlap import warn_if_negative, warn_if_poor
 from vwkde.posterior import posterior
 from vwkde.resources import Resources
 from vwkde.results import Estimate, shown
-from vwkde.selection import MOST_ROWS
 from vwkde.sources import is_elsewhere, read_all
 from vwkde.uncertainty import Compute, bias_effect, disagreement, scatter_over_halves
-from vwkde.weights.residual import bias_terms
-from vwkde.weights.uniform import UniformWeight
 
 Floats = NDArray[np.float64]
 
-_BIAS_ROWS = 500
-"""Points of each sample at which the squared bias of the diagnostics is averaged."""
 _LARGEST_LOG = float(np.log(np.finfo(np.float64).max))
 
 
 class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
     """The ratio of two densities known by samples: kernel estimates that share a bias-cancelling weight.
 
-    Everything happens in coordinates where the pooled within-class covariance is the identity, so any affine copy of
-    the data gives the same answer; `bandwidth` and `length_scale` are in those units.
+    Everything happens in coordinates where the pooled within-class covariance is the identity; `bandwidth` and
+    `length_scale` are in those units. Units and origin of the columns never change the answer. A rotation does only
+    where a guide of single columns ("additive", "boosting"), or a map of them to normal scores, is clearly better.
 
     Parameters
     ----------
@@ -97,9 +93,9 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
     bandwidth_ : float
         Its bandwidth; infinite where the guide stands alone.
     weight_ : object
-        The fitted weight function, in whitened coordinates.
+        The fitted weight function, in the coordinates of that guide.
     diagnostics_ : dict
-        What was chosen, and the mean squared bias before and after weighting.
+        What was chosen, the mean squared bias before and after weighting, and how well the samples overlap.
     held_rows_ : pair of arrays or None
         Of samples that live elsewhere, the numbers of the rows held; None where all are.
     n_features_in_, feature_names_in_
@@ -269,18 +265,19 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
             systematic = bias_effect(self._fitted, compute, self._fitting.seed)
         else:
             systematic = disagreement(self._fitted, compute, error)
-        unit = "" if kind in ("hellinger", "total-variation") else "nats"
-        return Estimate(value, error, kind, unit, systematic, confidence_level, self.diagnostics_)
+        return Estimate(value, error, kind, unit_of(kind), systematic, confidence_level, self.diagnostics_)
 
     def _scatter_over_halves(self, compute: Compute) -> float:
         def on_halves(p: Array, q: Array, p_weight: Floats, q_weight: Floats) -> float:
-            half = clone(self).fit(p, q, numerator_weight=p_weight, denominator_weight=q_weight)
+            half = clone(self).set_params(engine=resources.engine, device=resources.device)
+            half.fit(p, q, numerator_weight=p_weight, denominator_weight=q_weight)
             return compute(*half._fitted.at_samples())[0]
 
         if self._has_rest:
             raise ValueError(
                 "interval='subsample' needs samples held in memory. Use interval='influence', which costs nothing here."
             )
+        resources = self._fitting.resources
         weights = [sample.in_given_order(sample.weight) for sample in self._fitted.samples]
         return scatter_over_halves(self._fitted.data, on_halves, self._fitting.seed, *weights)
 
@@ -322,61 +319,12 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "weight_")
         if not self._diagnostics:
-            self._diagnostics = self._describe()
+            self._diagnostics = describe_fit(self._fitting, self._fitted)
         return dict(self._diagnostics)
-
-    def _describe(self) -> dict[str, Any]:
-        main, (p, q) = self._fitted.pool.main, self._fitted.samples
-        alone = np.isinf(self.bandwidth_)
-        before, after = self._squared_bias()
-        return {
-            "guide": self.guide_,
-            "coordinates": main.space,
-            "weighting": "uniform" if isinstance(self.weight_, UniformWeight) else self.weighting,
-            "derivatives": self._describe_derivatives(),
-            **self._describe_losses(),
-            "bandwidth": None if alone else self.bandwidth_,
-            "squared_bias_before": before,
-            "squared_bias_after": 0.0 if alone else after,
-            **describe_overlap(self._support()),
-            "rows": [p.total, q.total],
-            **({"rows_held": [len(p), len(q)]} if self._has_rest else {}),
-            "columns": self.n_features_in_,
-            "engine": self._fitting.resources.engine,
-            "device": self._fitting.resources.device,
-        }
 
     @property
     def _has_rest(self) -> bool:
         return any(sample.rest is not None for sample in self._fitted.samples)
-
-    def _describe_derivatives(self) -> str:
-        kinds = [getattr(model, "kind", type(model).__name__) for model in self._fitted.derivatives]
-        return kinds[0] if kinds[0] == kinds[1] else " / ".join(kinds)
-
-    def _describe_losses(self) -> dict[str, Any]:
-        """Return why those derivatives were chosen: the held-out score-matching loss of each model, by sample."""
-        losses = self._fitted.losses
-        return {"score_matching_losses": list(losses)} if any(losses) else {}
-
-    def _squared_bias(self) -> tuple[float, float]:
-        """Return the mean of B², both samples counting alike, without guide and weight and with them."""
-        pair = self._fitted.pool.main.ratio.pair
-        random = np.random.default_rng(self._fitting.seed)
-        few = [s.thinned(_BIAS_ROWS, random) for s in (pair.numerator, pair.denominator)]
-        balanced = np.concatenate([s.weight / len(s) for s in few])
-        x = np.concatenate([s.points for s in few])
-        bias = bias_terms(*self._fitted.derivatives, x).unweighted, self._fitted.residual_bias(x)
-        before, after = (float(np.average(b**2, weights=balanced)) for b in bias)
-        return before, after
-
-    def _support(self) -> EstimatePair:
-        """Return the kernel estimates by which overlap is judged: those in use, or plain ones beside a guide."""
-        if self._fitting.is_paper:
-            return self._fitted.pool.main.ratio.pair
-        random = np.random.default_rng(self._fitting.seed)
-        p, q = (s.thinned(MOST_ROWS, random) for s in self._fitted.samples)
-        return self._fitting.pair(p, q, self._fitting.rule_bandwidth((p, q), "likelihood", 0.25))
 
     def _card(self) -> str:
         """Return what a notebook shows once there is something to tell: the KL divergence, and all log ratios."""

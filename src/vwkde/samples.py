@@ -1,7 +1,7 @@
 """A sample inside the package: whitened, weighted, in canonical order.
 
 Of a sample that does not fit into memory some rows are held, drawn at random: its points. The others are its rest, over
-which sums are folds.
+which sums are formed in passes.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from vwkde._validation import Array
 from vwkde.geometry import canonical_order, moments_of
-from vwkde.streams import Piece, Stream, Sums
+from vwkde.streams import Piece, Stream, WeightedMoments
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
@@ -27,18 +27,18 @@ class Rest:
     stream: Stream
     coordinates: Callable[[Array], Floats]
 
-    def fold(self, work: Callable[[Floats, Floats], T], combine: Callable[[T, T], T], stage: str) -> T:
+    def reduce(self, work: Callable[[Floats, Floats], T], combine: Callable[[T, T], T], stage: str) -> T:
         """Return the combined results of the work on points and weights, piece by piece."""
-        return self.stream.fold(_InCoordinates(self.coordinates, work), combine, stage)
+        return self.stream.reduce(_InCoordinates(self.coordinates, work), combine, stage)
 
     @cached_property
-    def sums(self) -> Sums:
+    def moments(self) -> WeightedMoments:
         """The moments of the rows and their weight."""
-        return self.stream.sums(self.coordinates)
+        return self.stream.moments(self.coordinates)
 
     def gather(self) -> None:
         """Find the moments, in one pass, before several threads ask for them."""
-        _ = self.sums
+        _ = self.moments
 
 
 @dataclass(frozen=True)
@@ -103,14 +103,14 @@ class Sample:
         return float(np.cov(values, aweights=self.weight) / self.effective_rows)
 
     @property
-    def sums(self) -> Sums:
+    def weighted_moments(self) -> WeightedMoments:
         """The moments of all rows, held or not, and their weight."""
-        found = Sums(float(self.weight.sum()), *moments_of(self.points, self.weight))
-        return found.plus(self.rest.sums) if self.rest else found
+        found = WeightedMoments(float(self.weight.sum()), *moments_of(self.points, self.weight))
+        return found.plus(self.rest.moments) if self.rest else found
 
-    def moments(self) -> tuple[Floats, Floats]:
+    def mean_and_covariance(self) -> tuple[Floats, Floats]:
         """Return mean and covariance of all rows, the latter unbiased."""
-        weight, mean, scatter = self.sums
+        weight, mean, scatter = self.weighted_moments
         return mean, scatter / (weight * (1 - 1 / self.effective_rows))
 
     def subset(self, chosen: NDArray[Any], keep_rest: bool = False) -> "Sample":
@@ -124,7 +124,8 @@ class Sample:
         """Return at most so many of the points, drawn at random: of rows made of others, fewer of each."""
         if len(self) <= most:
             return self.held
-        part = self.subset(np.sort(random.choice(len(self), most, replace=False)))
+        counted = np.flatnonzero(self.weight)
+        part = self.subset(np.sort(random.choice(counted, min(most, len(counted)), replace=False)))
         return replace(part, copies=max(1, round(self.copies * most / len(self))))
 
     def in_given_order(self, values: Floats) -> Floats:

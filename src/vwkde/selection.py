@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit
+from scipy.special import expit
 
 from vwkde._validation import Array
 from vwkde.estimates import EstimatePair, RestSums, Weighing
-from vwkde.functionals import log_loss
+from vwkde.functionals import fall_of_log_loss, log_loss
 from vwkde.guided import GuidedRatio
 from vwkde.guides import AFFINE, CrossFitted, cross_fit, no_guide
 from vwkde.pool import Member, Pool
@@ -224,16 +224,14 @@ def _allowed_axes(found: list[Candidate], losses: Floats) -> NDArray[np.bool_]:
     if axes_matter.all() or not axes_matter.any():
         return np.ones(len(found), dtype=bool)
     free, bound = (np.flatnonzero(mask)[np.argmin(losses[mask])] for mask in (~axes_matter, axes_matter))
-    better = losses[free] - losses[bound] > _CLEARLY * _paired_error(found[free], found[bound])
+    better = losses[free] - losses[bound] > _CLEARLY * _error_of_fall(found[free], found[bound])
     return axes_matter if better else ~axes_matter
 
 
-def _paired_error(one: Candidate, other: Candidate) -> float:
+def _error_of_fall(before: Candidate, after: Candidate) -> float:
     """Return the standard error of the difference of two losses."""
-    p = log_expit(one.at_numerator) - log_expit(other.at_numerator)
-    q = log_expit(-one.at_denominator) - log_expit(-other.at_denominator)
-    variance = one.space.numerator.variance_of_mean(p) + one.space.denominator.variance_of_mean(q)
-    return float(0.5 * np.sqrt(variance))
+    then, now = ((c.at_numerator, c.at_denominator) for c in (before, after))
+    return fall_of_log_loss(then, now, (before.space.numerator, before.space.denominator))[1]
 
 
 def choose(
@@ -246,9 +244,10 @@ def choose(
 ) -> Pool:
     """Return the pool of guided ratios that the data ask for; a bandwidth given is kept.
 
-    With `project`, the first space may give way to a few of its directions.
+    With `project`, the first space may give way to a few of its directions, where a guide does not depend on the axes.
     """
     bandwidths = None if bandwidth is None else np.array([bandwidth])
+    project = project and any(guide is None or guide in AFFINE for guide in spaces[0][0].guides)
     thinned = [_thinned(space, seed) for space, _ in spaces]
     found = [c for space in thinned for c in candidates(space, bandwidths, seed, resources)]
     directions = _directions(thinned[0], found, bandwidth, seed, make_pair, resources) if project else None

@@ -29,10 +29,6 @@ class Source(Protocol):
         """The number of rows and columns."""
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """The kind of the numbers handed over."""
-
-    @property
     def names(self) -> Names:
         """The columns' names, where they have any."""
 
@@ -58,11 +54,6 @@ class ArrayRows:
         """The number of rows and columns."""
         return len(self.values), self.values.shape[1]
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The kind of the numbers handed over."""
-        return _float_kind(self.values.dtype)
-
     def parts(self, size: int) -> list[slice]:
         """Return the ranges of single pieces."""
         return _blocks.split(len(self.values), size)
@@ -87,11 +78,6 @@ class FileRows:
     offset: int
     strides: tuple[int, int]
     names: Names = None
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The kind of the numbers handed over."""
-        return _float_kind(self.kind)
 
     def parts(self, size: int) -> list[slice]:
         """Return the ranges of single pieces."""
@@ -124,11 +110,6 @@ class ParquetRows:
     def shape(self) -> tuple[int, int]:
         """The number of rows and columns."""
         return self.bounds[-1], len(self.names or ())
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The kind of the numbers handed over."""
-        return np.dtype(np.float64)
 
     def parts(self, size: int) -> list[slice]:
         """Return the row groups."""
@@ -170,11 +151,6 @@ class DaskRows:
         """The number of rows and columns."""
         rows, columns = self.array.shape
         return int(rows), int(columns)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The kind of the numbers handed over."""
-        return _float_kind(self.array.dtype)
 
     @cached_property
     def blocks(self) -> list[Any]:

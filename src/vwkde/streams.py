@@ -33,21 +33,21 @@ _BRANCHES = 8
 
 
 class Piece(NamedTuple):
-    """Some consecutive rows, less those that are held elsewhere, and their weights."""
+    """Some consecutive rows, less those that are held in memory, and their weights."""
 
     first: int
     values: Array
     weight: Floats
 
 
-class Sums(NamedTuple):
+class WeightedMoments(NamedTuple):
     """Moments of some rows together with their weight, so that they can be combined."""
 
     weight: float
     mean: Floats
     scatter: Floats
 
-    def plus(self, other: "Sums") -> "Sums":
+    def plus(self, other: "WeightedMoments") -> "WeightedMoments":
         """Return the moments of both together."""
         weight = self.weight + other.weight
         if weight == 0:
@@ -55,7 +55,7 @@ class Sums(NamedTuple):
         apart = other.mean - self.mean
         share = other.weight / weight
         scatter = self.scatter + other.scatter + self.weight * share * np.outer(apart, apart)
-        return Sums(weight, self.mean + share * apart, scatter)
+        return WeightedMoments(weight, self.mean + share * apart, scatter)
 
 
 class Look(NamedTuple):
@@ -75,7 +75,7 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True)
 class Stream:
-    """The rows of a source with their weights, of mean one, less the rows that are held elsewhere."""
+    """The rows of a source with their weights, of mean one, less the rows that are held in memory."""
 
     source: Source
     name: str
@@ -97,7 +97,7 @@ class Stream:
         """The sum of the squared weights."""
         return float(len(self)) if self.weight is None else float((np.delete(self.weight, self._held) ** 2).sum())
 
-    def fold(self, work: Callable[[Piece], T], combine: Callable[[T, T], T], stage: str) -> T:
+    def reduce(self, work: Callable[[Piece], T], combine: Callable[[T, T], T], stage: str) -> T:
         """Return the combined results of the work on every piece; the earlier rows are the first argument."""
         size = _blocks.block_rows(8 * _COPIES * self.source.shape[1], self.resources.memory_budget)
         parts = [self._part(rows) for rows in self.source.parts(size)]
@@ -108,14 +108,14 @@ class Stream:
         results = (result for part in parts for result in job.results(self.source, part))
         return reduce(combine, track(results, stage, sum(-(-(p.rows.stop - p.rows.start) // size) for p in parts)))
 
-    def sums(self, place: Callable[[Array], Floats]) -> Sums:
+    def moments(self, place: Callable[[Array], Floats]) -> WeightedMoments:
         """Return the moments of the rows in other coordinates."""
-        return self.fold(_SumsOf(place), Sums.plus, "moments")
+        return self.reduce(_MomentsOf(place), WeightedMoments.plus, "moments")
 
     @cached_property
     def look(self) -> Look:
         """A first look at all rows."""
-        return self.fold(_look_at, Look.plus, "first look")
+        return self.reduce(_look_at, Look.plus, "first look")
 
     def check(self) -> None:
         """Raise if some entry is not finite."""
@@ -131,7 +131,7 @@ class Stream:
         return np.sort(random.choice(rows, count, replace=False, shuffle=False))
 
     def without(self, held: Ints) -> "Stream":
-        """Return the stream less some rows, which are held elsewhere."""
+        """Return the stream less some rows, which are held in memory."""
         return replace(self, held=held)
 
     @property
@@ -162,7 +162,7 @@ class StreamCloud:
 
     def moments(self, place: Callable[[Array], Floats]) -> Moments:
         """Return the moments of the rows in other coordinates."""
-        found = self.stream.sums(place)
+        found = self.stream.moments(place)
         return Moments(found.mean, found.scatter * (self.rows / found.weight))
 
     def some(self, place: Callable[[Array], Floats]) -> Floats:
@@ -185,7 +185,7 @@ def open_pair(numerator: Any, denominator: Any, resources: Resources) -> tuple[S
 
 @dataclass(frozen=True)
 class _Part:
-    """A range of rows: which of them, counted from its start, are held elsewhere, and their weights."""
+    """A range of rows: which of them, counted from its start, are held in memory, and their weights."""
 
     rows: slice
     held: Ints
@@ -254,15 +254,15 @@ def _run_as_tasks(job: _Job[T], source: Source, parts: list[_Part]) -> T:
 
 
 @dataclass(frozen=True)
-class _SumsOf:
+class _MomentsOf:
     place: Callable[[Array], Floats]
 
-    def __call__(self, piece: Piece) -> Sums:
+    def __call__(self, piece: Piece) -> WeightedMoments:
         weight = float(piece.weight.sum())
         x = self.place(piece.values)
         if weight == 0:
-            return Sums(0.0, x[0], np.zeros((x.shape[1], x.shape[1])))
-        return Sums(weight, *moments_of(x, piece.weight))
+            return WeightedMoments(0.0, x[0], np.zeros((x.shape[1], x.shape[1])))
+        return WeightedMoments(weight, *moments_of(x, piece.weight))
 
 
 def _look_at(piece: Piece) -> Look:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_expit
 
 from vwkde._progress import track
 from vwkde._validation import Array
 from vwkde.directions import MOST_DIRECTIONS, find_directions
+from vwkde.functionals import fall_of_log_loss
 from vwkde.samples import Sample
 
 Floats = NDArray[np.float64]
@@ -22,8 +22,6 @@ LogRatio = Callable[[Floats], Floats]
 
 _FOLDS = 3
 _FEWEST_ROWS = 200
-_CLEARLY = 2.0
-"""Standard errors by which the log loss must fall."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ def find_subspace(
     fit: Callable[[Sample, Sample], LogRatio],
     seed: int,
 ) -> Floats | None:
-    """Return directions (d, k) that serve the ratio clearly better than all, or None.
+    """Return directions (d, k) in which the log loss falls by more than one standard error, or None.
 
     `log_ratios` are those in all directions, at rows that did not enter them; `fit` fits a ratio to projections.
     """
@@ -69,7 +67,7 @@ def find_subspace(
         return None
     random = np.random.default_rng(seed)
     folds = [_folds(sample, random) for sample in samples]
-    falls = [np.zeros(len(sample)) for sample in samples]
+    within = log_ratios[0].copy(), log_ratios[1].copy()
     found = []
     for fold in track(range(_FOLDS), "subspace", _FOLDS):
         taught = samples[0].subset(folds[0] != fold), samples[1].subset(folds[1] != fold)
@@ -78,11 +76,11 @@ def find_subspace(
             continue
         found.append(directions)
         log_ratio = fit(*project_samples(taught, directions))
-        for fall, sample, its_fold, sign, before in zip(falls, samples, folds, (1, -1), log_ratios, strict=True):
+        for values, sample, its_fold in zip(within, samples, folds, strict=True):
             judges = its_fold == fold
-            now = log_ratio(sample.points[judges] @ directions)
-            fall[judges] = log_expit(sign * now) - log_expit(sign * before[judges])
-    if not is_clear_gain(falls, samples):
+            values[judges] = log_ratio(sample.points[judges] @ directions)
+    fall, error = fall_of_log_loss(log_ratios, within, samples)
+    if fall <= error:
         return None
     agreed = _agreed(found)
     return agreed if agreed.size else None
@@ -99,10 +97,3 @@ def _agreed(found: list[Floats]) -> Floats:
     """Return the directions on which most thirds agree: those that their projections keep by more than half."""
     kept, vectors = np.linalg.eigh(np.sum([directions @ directions.T for directions in found], axis=0) / _FOLDS)
     return np.asarray(vectors[:, kept > 0.5][:, ::-1])
-
-
-def is_clear_gain(falls: list[Floats], samples: tuple[Sample, Sample]) -> bool:
-    """Tell whether the log loss, both classes counting alike, fell by two standard errors."""
-    means = [np.average(fall, weights=sample.weight) for fall, sample in zip(falls, samples, strict=True)]
-    variances = [sample.variance_of_mean(fall) for fall, sample in zip(falls, samples, strict=True)]
-    return bool(sum(means) > _CLEARLY * np.sqrt(sum(variances)))

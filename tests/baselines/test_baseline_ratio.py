@@ -1,5 +1,6 @@
 """Every baseline through the public interface."""
 
+import json
 import warnings
 
 import numpy as np
@@ -124,3 +125,25 @@ def test_no_warning_is_given_on_good_data():
         warnings.simplefilter("error")
         for name in ("nn", "kliep", "ensemble", "classifier"):
             vwkde.kl_divergence(p, q, method=name)
+
+
+@pytest.mark.parametrize(
+    ("method", "setting"),
+    [
+        ("sd-kde", {"bandwidth": "scott"}),
+        ("laplace-kde", {"bandwidth": -1.0}),
+        ("kliep", {"centres": 10.0}),
+        ("ulsif", {"width": "wide"}),
+        ("ensemble", {"members": 10.0}),
+        ("mine", {"steps": 2.5}),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(method, setting):
+    (name,) = setting
+    with pytest.raises(ValueError, match=f"The '{name}' parameter must be"):
+        vwkde.kl_divergence(*PAIR.sample(50), method=method, **setting)
+
+
+def test_settings_of_numpy_can_be_written_as_json():
+    estimate = vwkde.kl_divergence(*PAIR.sample(50), method="nn", k=np.int64(2))
+    assert json.loads(json.dumps(estimate.to_dict()))["diagnostics"]["k"] == 2

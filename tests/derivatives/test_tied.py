@@ -46,3 +46,17 @@ def test_a_flat_sample_has_a_density():
     found = fit_tied(x, 2, 0)
     assert np.isfinite(found.precision).all()
     np.testing.assert_allclose(found.precision[1, 1], 1e6, rtol=1e-6)
+
+
+def test_far_from_the_origin_it_finds_the_same():
+    x = draw(3)
+    here, there = fit_tied(x, 3, 0), fit_tied(x + 1e6, 3, 0)
+    np.testing.assert_allclose(there.means - 1e6, here.means, atol=1e-6)
+    np.testing.assert_allclose(there.precision, here.precision, rtol=1e-6, atol=1e-6)
+    again = refit_tied(x + 1e6, there)
+    np.testing.assert_allclose(again.precision, here.precision, rtol=0.01, atol=0.01)
+
+
+def test_fewer_values_than_components_are_no_matter_for_a_warning():
+    x = np.repeat([[0.0], [1.0]], 50, axis=0)
+    assert np.isfinite(fit_tied(x, 3, 0).means).all()

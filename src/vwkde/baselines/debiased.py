@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from vwkde.baselines.answer import Answer
 from vwkde.baselines.kernel_density import KernelDensity, answer_by, common_bandwidth, local_mean_squares, whiten
+from vwkde.baselines.settings import check_positive
 
 Floats = NDArray[np.float64]
 
@@ -43,6 +44,7 @@ def sd_kde(p: Floats, q: Floats, seed: int, *, bandwidth: float | None = None) -
 
     A point left out of its own density still has its part in the scores of the others.
     """
+    check_positive("bandwidth", bandwidth)
     p, q, whitening = whiten(p, q)
     h = _wide_bandwidth(p, q, seed) if bandwidth is None else bandwidth
     return answer_by((KernelDensity(_moved(p, h), h), KernelDensity(_moved(q, h), h)), p, q, whitening, bandwidth=h)
@@ -50,6 +52,7 @@ def sd_kde(p: Floats, q: Floats, seed: int, *, bandwidth: float | None = None) -
 
 def laplace_kde(p: Floats, q: Floats, seed: int, *, bandwidth: float | None = None) -> Answer:
     """Estimate by Laplace-corrected kernel estimates, both with one bandwidth, in units of the whitened data."""
+    check_positive("bandwidth", bandwidth)
     p, q, whitening = whiten(p, q)
     h = _wide_bandwidth(p, q, seed) if bandwidth is None else bandwidth
     return answer_by((LaplaceDensity(p, h), LaplaceDensity(q, h)), p, q, whitening, bandwidth=h)

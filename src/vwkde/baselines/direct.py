@@ -37,13 +37,13 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
-from scipy.optimize import nnls
 from scipy.spatial.distance import cdist, pdist
 from scipy.special import logsumexp
 
 from vwkde import _blocks
 from vwkde.baselines.answer import Answer
+from vwkde.baselines.proportions import mixture_proportions
+from vwkde.baselines.settings import check_count, check_positive
 
 Floats = NDArray[np.float64]
 Solve = Callable[[Floats, Floats], Floats]
@@ -56,16 +56,6 @@ RIDGES = tuple(np.geomspace(1e-3, 10, 9).tolist())
 _FOLDS = 5
 _MOST_FOR_MEDIAN = 500
 """Rows of each sample whose distances give the median."""
-_TOLERANCE = 1e-7
-"""Nats by which the likelihood of KLIEP may miss its maximum."""
-_MOST_STEPS = 1_000
-_JITTER = 1e-10
-"""Added to curvatures of one: kernels that overlap much leave some directions almost flat."""
-_SMALLEST_STEP = 1e-6
-_FARTHEST = 0.1
-"""Share of its likelihood that every row keeps in one step: farther off the quadratic model means nothing."""
-_SUFFICIENT = 1e-4
-"""Share of the promised descent that a step must give."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +81,7 @@ def kliep(p: Floats, q: Floats, seed: int, *, width: float | None = None, centre
     The width is in units of the median distance between rows, and chosen unless given. Rows that occur often count
     often; if all rows are equal, that is an error.
     """
-    _check_positive("width", width)
+    check_positive("width", width)
     problem = _pose(p, q, seed, centres)
     held_out = {each: problem.hold_out(_kliep_coefficients, each) for each in _candidates(width, WIDTHS)}
     best = max(held_out, key=lambda each: _held_out_likelihood(*held_out[each]))
@@ -115,8 +105,8 @@ def ulsif(
     logarithms, so that no ratio is zero, however far off. Rows that occur often count often; if all rows are equal,
     that is an error.
     """
-    _check_positive("width", width)
-    _check_positive("ridge", ridge)
+    check_positive("width", width)
+    check_positive("ridge", ridge)
     problem = _pose(p, q, seed, centres)
     random = np.random.default_rng(seed)
     pairs = random.permutation(len(p)), random.permutation(len(q))
@@ -151,8 +141,8 @@ def rulsif(
     larger than the number of rows of the denominator: with a mean of one over them it cannot be larger at any. Rows
     that occur often count often; if all rows are equal, that is an error.
     """
-    _check_positive("width", width)
-    _check_positive("ridge", ridge)
+    check_positive("width", width)
+    check_positive("ridge", ridge)
     if not 0 <= alpha < 1:
         raise ValueError(f"The 'alpha' parameter must be at least 0 and less than 1. Got {alpha!r} instead.")
     problem = _pose(p, q, seed, centres)
@@ -270,8 +260,7 @@ class _Moments:
 
 
 def _pose(p: Floats, q: Floats, seed: int, centres: int) -> _Problem:
-    if centres < 2:
-        raise ValueError(f"The 'centres' parameter must be at least 2. Got {centres!r} instead.")
+    check_count("centres", centres, 2)
     random = np.random.default_rng(seed)
     unit = _median_distance(p, q, random)
     folds = min(_FOLDS, len(p), len(q))
@@ -295,11 +284,6 @@ def _median_distance(p: Floats, q: Floats, random: np.random.Generator) -> float
 
 def _candidates(given: float | None, tried: tuple[float, ...]) -> tuple[float, ...]:
     return tried if given is None else (given,)
-
-
-def _check_positive(name: str, value: float | None) -> None:
-    if value is not None and not 0 < value < np.inf:
-        raise ValueError(f"The {name!r} parameter must be positive and finite, or None. Got {value!r} instead.")
 
 
 def _answer(
@@ -337,56 +321,6 @@ def _kliep_coefficients(at_p: Floats, at_q: Floats) -> Floats:
     log_parts = at_p - log_means
     parts = np.exp(log_parts - log_parts.max(axis=1, keepdims=True))
     return _log(mixture_proportions(parts)) - log_means
-
-
-def mixture_proportions(parts: Floats) -> Floats:
-    """Return the weights w ≥ 0 with sum one that maximise the mean of log (parts · w) over the rows.
-
-    Sequential quadratic programming (as in Kim, Carbonetto, Stephens and Anitescu, A fast algorithm for maximum
-    likelihood estimation of mixture proportions using sequential quadratic programming, JCGS 2020), until the
-    likelihood is certain to be within the tolerance of its maximum: it is concave, and so misses it by no more than
-    max_l mean_i parts_il / (parts · w)_i − 1.
-    """
-    weights = np.full(parts.shape[1], 1 / parts.shape[1])
-    for _ in range(_MOST_STEPS):
-        shares = parts / (parts @ weights)[:, None]
-        gains = shares.mean(axis=0)
-        if gains.max() - 1 <= _TOLERANCE:
-            return weights
-        weights = _step(parts, weights, shares, gains)
-        weights /= weights.sum()
-    raise RuntimeError(f"KLIEP did not converge in {_MOST_STEPS} steps. Give a larger 'width'.")
-
-
-def _step(parts: Floats, weights: Floats, shares: Floats, gains: Floats) -> Floats:
-    """Return weights that serve better: those of the quadratic model, or on the way there.
-
-    What falls is Σ w − mean log (parts · w), whose minimum over w ≥ 0 has the sum one. If the model is of no use, one
-    step of expectation and maximisation is.
-    """
-    curvature = shares.T @ shares / len(shares)
-    diagonal = np.diag(curvature)
-    raised = np.maximum(diagonal, 1) * (1 + _JITTER)
-    scale = 1 / np.sqrt(raised)
-    root = np.linalg.cholesky((curvature + np.diag(raised - diagonal)) * np.outer(scale, scale))
-    target = solve_triangular(root, scale * (2 * gains - 1 + (raised - diagonal) * weights), lower=True)
-    try:
-        direction = scale * nnls(root.T, target)[0] - weights
-    except RuntimeError:
-        return weights * gains
-    now, slope, step = _excess(parts, weights), float((1 - gains) @ direction), 1.0
-    change = (parts @ direction) / (parts @ weights)
-    while step >= _SMALLEST_STEP:
-        candidate = weights + step * direction
-        is_near = 1 + step * change.min() >= _FARTHEST
-        if is_near and _excess(parts, candidate) <= now + _SUFFICIENT * step * slope:
-            return candidate
-        step /= 2
-    return weights * gains
-
-
-def _excess(parts: Floats, weights: Floats) -> float:
-    return float(weights.sum() - _log(parts @ weights).mean())
 
 
 def _log(values: Floats) -> Floats:

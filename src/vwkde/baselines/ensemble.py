@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 
 from vwkde.baselines.answer import Answer
 from vwkde.baselines.kernel_density import common_bandwidth, whiten
+from vwkde.baselines.settings import check_count, check_positive
 from vwkde.sums import log_kernel_sums
 
 Floats = NDArray[np.float64]
@@ -28,8 +29,8 @@ _LOG_RIDGES = (-14.0, 3.0)
 
 def ensemble(p: Floats, q: Floats, seed: int, *, members: int = 20, most_weight: float = 3.0) -> Answer:
     """Estimate by so many bandwidths, whose squared weights add up to at most `most_weight`, the η above."""
-    if members < 2:
-        raise ValueError(f"The 'members' parameter must be at least 2. Got {members!r} instead.")
+    check_count("members", members, 2)
+    check_positive("most_weight", most_weight)
     if not most_weight * members > 1:
         raise ValueError(
             f"The 'most_weight' parameter must exceed 1/members, what equal weights have. Got {most_weight!r}."

@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from vwkde._networks import single_threaded_torch
+from vwkde._torch_state import threads_of_torch
 from vwkde.baselines.answer import Answer
 from vwkde.baselines.dense import dense_network, draw_batch, prepare, to_tensor, train, values
+from vwkde.baselines.settings import check_count
 from vwkde.engines import require_torch
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def mine(
     import torch
 
     scale, (p_known, p_judge), (q_known, q_judge) = prepare(p, q, held_out, seed)
-    with single_threaded_torch():
+    with threads_of_torch(1):
         generator = torch.Generator().manual_seed(seed)
         network = dense_network((p.shape[1], width, width, 1), generator, device)
         loss = _CorrectedBound(network, to_tensor(p_known, device), to_tensor(q_known, device), generator)
@@ -74,7 +75,7 @@ def mine(
         value = _bound(values(network, p_judge), values(network, q_judge))
 
     def log_ratio(x: Floats) -> Floats:
-        with single_threaded_torch():
+        with threads_of_torch(1):
             return values(network, scale(x)) - offset
 
     return Answer(value, log_ratio(p), log_ratio(q), log_ratio, {"steps": taken})
@@ -107,8 +108,7 @@ def _log_mean_exp(x: Floats) -> float:
 
 
 def _check(steps: int, width: int, held_out: float) -> None:
-    for name, value in (("steps", steps), ("width", width)):
-        if value < 1:
-            raise ValueError(f"The {name!r} parameter must be at least 1. Got {value!r} instead.")
+    check_count("steps", steps, 1)
+    check_count("width", width, 1)
     if not 0 <= held_out < 1:
         raise ValueError(f"The 'held_out' parameter must be at least 0 and less than 1. Got {held_out!r} instead.")

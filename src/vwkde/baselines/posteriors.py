@@ -21,8 +21,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from vwkde import _blocks
-from vwkde._networks import single_threaded_torch
+from vwkde._torch_state import threads_of_torch
 from vwkde.baselines.dense import dense_network, draw_batch, prepare, to_tensor, train, values
+from vwkde.baselines.settings import check_count
 from vwkde.engines import require_torch
 from vwkde.guides import LogOdds
 
@@ -65,13 +66,12 @@ def network_posterior(p: Floats, q: Floats, seed: int, *, steps: int = 3_000, de
     Columns are standardised. Training stops when a fifth of the rows, held out, see no progress, or after so many
     steps. Both samples count alike, whatever their sizes.
     """
-    if steps < 1:
-        raise ValueError(f"The 'steps' parameter must be at least 1. Got {steps!r} instead.")
+    check_count("steps", steps, 1)
     require_torch(device)
     import torch
 
     scale, (p_known, p_judge), (q_known, q_judge) = prepare(p, q, _HELD_OUT, seed)
-    with single_threaded_torch():
+    with threads_of_torch(1):
         generator = torch.Generator().manual_seed(seed)
         network = dense_network((p.shape[1], _UNITS, _UNITS, 1), generator, device)
         p_rows, q_rows = to_tensor(p_known, device), to_tensor(q_known, device)
@@ -86,7 +86,7 @@ def network_posterior(p: Floats, q: Floats, seed: int, *, steps: int = 3_000, de
         train(network, loss, steps, _RATE, judge)
 
     def posterior(x: Floats) -> Floats:
-        with single_threaded_torch():
+        with threads_of_torch(1):
             return np.asarray(expit(values(network, scale(x))))
 
     return posterior

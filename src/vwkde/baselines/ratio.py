@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state
 
 from vwkde._validation import check_pair, check_sample, like_input
 from vwkde.baselines.answer import Answer
-from vwkde.functionals import KINDS, AtSample, check_divergence, check_interval
+from vwkde.baselines.settings import as_plain
+from vwkde.functionals import KINDS, AtSample, check_divergence, check_interval, unit_of
 from vwkde.results import Estimate
 from vwkde.uncertainty import scatter_over_halves
 
@@ -31,9 +32,9 @@ class BaselineRatio:
             known = ", ".join(map(repr, [*allowed, "random_state"]))
             raise TypeError(f"The method {name!r} has no setting {unknown[0]!r}. It has: {known}.")
         self.name = name
-        self.settings = settings
+        self.settings = {setting: as_plain(value) for setting, value in settings.items()}
         self.random_state = random_state
-        self._estimate = partial(estimate, **settings)
+        self._estimate = partial(estimate, **self.settings)
         self._answer: Answer | None = None
 
     def fit(
@@ -86,8 +87,9 @@ class BaselineRatio:
                 return self._value_and_error(self._estimate(p, q, self._seed), kind, options)[0]
 
             error = scatter_over_halves(self._data, on_half, self._seed)
-        unit = "" if kind in ("hellinger", "total-variation") else "nats"
-        return Estimate(value, error, kind, unit, confidence_level=confidence_level, diagnostics=self._describe())
+        return Estimate(
+            value, error, kind, unit_of(kind), confidence_level=confidence_level, diagnostics=self._describe()
+        )
 
     def _value_and_error(self, answer: Answer, kind: str, options: dict[str, float]) -> tuple[float, float | None]:
         if answer.at_numerator is None or answer.at_denominator is None:

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from vwkde._quiet import without_convergence_warnings
+
 Floats = NDArray[np.float64]
 
 _MOST_STEPS = 100
@@ -30,12 +32,26 @@ class TiedComponents(NamedTuple):
 
 def fit_tied(x: Floats, count: int, random_state: int) -> TiedComponents:
     """Fit so many components, starting from the clusters that k-means finds."""
-    labels = KMeans(count, n_init=1, random_state=random_state).fit(x).labels_
-    return refit_tied(x, _components(x, np.eye(count)[:, labels], _second_moments(x)))
+    with without_convergence_warnings():  # of fewer distinct rows than clusters
+        labels = KMeans(count, n_init=1, random_state=random_state).fit(x).labels_
+    centre = x.mean(axis=0)
+    centred = x - centre
+    start = _components(centred, np.eye(count)[:, labels], _second_moments(centred))
+    return _moved(_climb(centred, start), centre)
 
 
 def refit_tied(x: Floats, start: TiedComponents) -> TiedComponents:
     """Fit as many components, starting from these."""
+    centre = x.mean(axis=0)
+    return _moved(_climb(x - centre, _moved(start, -centre)), centre)
+
+
+def _moved(components: TiedComponents, by: Floats) -> TiedComponents:
+    return components._replace(means=components.means + by)
+
+
+def _climb(x: Floats, start: TiedComponents) -> TiedComponents:
+    """Take steps, around the origin, until the likelihood hardly rises."""
     moments = _second_moments(x)
     found, likelihood = start, -np.inf
     for _ in range(_MOST_STEPS):

@@ -3,8 +3,6 @@
 It also holds what the Triton engine shares with it: samples on the device, in units in which exponents have base two.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 
 from vwkde import _blocks
 from vwkde._progress import track
+from vwkde._torch_state import exact_products, threads_of_torch
 from vwkde.engines import send
 
 if TYPE_CHECKING:
@@ -149,32 +148,6 @@ def _mean_log2_sum(sample: "Tensor", others: "Tensor", own: bool) -> "Tensor":
     largest = exponent.amax(dim=2)
     total = (exponent - largest[:, :, None]).exp2_().sum(dim=2)
     return (largest.double() + total.double().log2()).mean(dim=1)
-
-
-@contextmanager
-def exact_products() -> Iterator[None]:
-    """Keep matrix products of float32 from being rounded to fewer bits, as torch may have been told to."""
-    import torch
-
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
-
-
-@contextmanager
-def threads_of_torch(n_threads: int | None) -> Iterator[None]:
-    """Hold torch to so many threads on the CPU."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(n_threads or before)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _kind(device: str) -> str:
