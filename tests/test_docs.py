@@ -263,6 +263,15 @@ def test_the_readme_tells_the_errors_of_its_picture():
     np.testing.assert_allclose(np.array(told, dtype=float), found, atol=0.0051)
 
 
+def test_the_first_picture_is_drawn_from_the_results(tmp_path, monkeypatch):
+    pictures = module_at("docs", "pictures.py")
+    monkeypatch.setattr(pictures, "IMAGES", tmp_path)
+    pictures.draw_twenty_dimensions()
+    (drawn,) = tmp_path.iterdir()
+    assert f"docs/images/{drawn.name}" in PAGES["README.md"]
+    assert 10_000 < drawn.stat().st_size < 100_000
+
+
 def test_the_first_commands_of_the_readme_are_its_two():
     assert shell_lines("README.md")[:2] == [["make", "demo"], ["make", "test"]]
 
