@@ -3,7 +3,8 @@
 Every family is a pair whose log ratio is known. The floor is √(Var_p(log r)/n + Var_q(r)/m): what an estimator that
 knew the ratio to first order would scatter by.
 
-Run with `python benchmarks/families.py [--repetitions 30] [--only NAME …]`.
+Run with `python benchmarks/families.py [--repetitions 30] [--only NAME …] [--methods NAME …]`; `--methods` adds columns
+for the estimators of these names, or for all of `vwkde.methods()` with `--methods all`.
 """
 
 import argparse
@@ -175,35 +176,41 @@ def peers(p: Floats, q: Floats) -> dict[str, float]:
     }
 
 
+def rivals(p: Floats, q: Floats, with_peers: bool, methods: list[str]) -> dict[str, float]:
+    found = peers(p, q) if with_peers else {}
+    return found | {name: vwkde.kl_divergence(p, q, method=name).value for name in methods if name not in found}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=30)
     parser.add_argument("--only", nargs="*", default=None)
     parser.add_argument("--without-peers", action="store_true")
+    parser.add_argument("--methods", nargs="*", default=[], choices=[*vwkde.methods(), "all"], metavar="NAME")
     options = parser.parse_args()
+    methods = list(vwkde.methods()) if "all" in options.methods else options.methods
     warnings.simplefilter("ignore")
     results = []
     for family in families():
         if options.only is None or any(word in family.name for word in options.only):
-            results.append(measure(family, options.repetitions, not options.without_peers))
+            results.append(measure(family, options.repetitions, not options.without_peers, methods))
             print(
                 {name: round(value, 4) for name, value in results[-1].items() if not isinstance(value, str)}, flush=True
             )
-    Console(width=140).print(as_table(results, options.repetitions))
+    Console(width=max(140, 12 * len(results[0]))).print(as_table(results, options.repetitions))
 
 
-def measure(family: Family, repetitions: int, with_peers: bool) -> dict[str, Any]:
+def measure(family: Family, repetitions: int, with_peers: bool, methods: list[str]) -> dict[str, Any]:
     truth, floor = family.truth_and_floor()
     start = perf_counter()
     estimates = [vwkde.kl_divergence(*family.sample(seed)) for seed in range(repetitions)]
     seconds = (perf_counter() - start) / repetitions
-    others = [peers(*family.sample(seed)) for seed in range(repetitions if with_peers else 0)]
+    others = [rivals(*family.sample(seed), with_peers, methods) for seed in range(repetitions)]
     error = np.array([e.value for e in estimates]) - truth
     covered = np.mean([e.interval[0] <= truth <= e.interval[1] for e in estimates])
     result = {"family": family.name, "truth": truth, "floor": floor, "default": np.sqrt(np.mean(error**2))}
     result |= {"bias": error.mean(), "covers": covered, "seconds": seconds}
-    names = others[0] if others else ()
-    return result | {name: np.sqrt(np.mean([(other[name] - truth) ** 2 for other in others])) for name in names}
+    return result | {name: np.sqrt(np.mean([(other[name] - truth) ** 2 for other in others])) for name in others[0]}
 
 
 def as_table(results: list[dict[str, Any]], repetitions: int) -> Table:

@@ -1,9 +1,11 @@
-"""Draw the pictures of choosing.md: python docs/pictures.py [NAME …].
+"""Draw the pictures of README and choosing.md: python docs/pictures.py [NAME …].
 
-Each shows a pair of densities, the log ratio that plain kernel estimates and one variant give at the numerator's rows,
-and the KL divergence over several samples.
+The first one, `twenty`, shows the KL divergence in twenty dimensions from the record of Figure 4. Each of the others
+shows a pair of densities, the log ratio that plain kernel estimates and one variant give at the numerator's rows, and
+the KL divergence over several samples.
 """
 
+import json
 import sys
 import warnings
 from dataclasses import dataclass
@@ -15,12 +17,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from vwkde import datasets
-from vwkde._canvas import BLACK, RED, TEAL
+from vwkde._canvas import BLACK, RED, TEAL, legend_above
 from vwkde.divergences import make_ratio
 
 IMAGES = Path(__file__).parent / "images"
+RECORD = Path(__file__).parent / "results" / "fig4" / "results.json"
 SAMPLES = 8
 GOLD = "#edae49"
+TWENTY = "twenty"
+PAIRS = {"iso-20": "shifted Gaussians", "nh-20": "different covariances"}
+METHODS = {
+    "kde": ("plain KDE", RED),
+    "vwkde-mb": ("VWKDE-MB (the paper)", TEAL),
+    "default": ("vwkde, the default", GOLD),
+}
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,29 @@ PICTURES = (
     Picture("kernel", "Two bananas", datasets.bananas(), "kernel", {"derivatives": "kernel"}),
     Picture("kde", "Two triangles of modes", datasets.three_modes(), "kde", {}, "kde", rows=10_000),
 )
+
+
+def draw_twenty_dimensions() -> None:
+    """Save mean and standard deviation of the KL estimates at 1,000 rows in twenty dimensions, beside the truth."""
+    results = json.loads(RECORD.read_text(encoding="utf-8"))["results"]
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    ax = figure.subplots()
+    ax.axhline(0, color=BLACK, lw=0.6, ls=":")
+    for place, pair in enumerate(PAIRS):
+        size = results[pair]["x"].index(1_000)
+        truth = results[pair]["truth"][size]
+        ax.hlines(truth, place - 0.42, place + 0.42, color=BLACK, lw=1.2, zorder=1, label="" if place else "truth")
+        for step, (method, (label, color)) in enumerate(METHODS.items(), start=-1):
+            values = np.array(results[pair]["methods"][method]["kl"][size])
+            x, mean, deviation = place + 0.27 * step, values.mean(), values.std(ddof=1)
+            style = {"fmt": "o", "ms": 9, "lw": 2.5, "capsize": 6, "color": color}
+            ax.errorbar(x, mean, deviation, **style, label="" if place else label)
+            shown = f"{mean:.2f}".replace("-", "−")
+            ax.annotate(shown, (x, mean - deviation), (0, -5), textcoords="offset points", ha="center", va="top")
+    ax.set_xticks(range(len(PAIRS)), PAIRS.values(), fontsize="large")
+    ax.set(ylabel="KL divergence in 20-D, nats", xlim=(-0.5, len(PAIRS) - 0.5), ylim=(-1.15, 1.3))
+    legend_above(ax, columns=4, fontsize="medium")
+    figure.savefig(IMAGES / "kl-in-twenty-dimensions.png", dpi=100)
 
 
 def draw(picture: Picture) -> None:
@@ -109,6 +142,8 @@ def draw_divergences(ax: Axes, picture: Picture) -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
+    if not sys.argv[1:] or TWENTY in sys.argv[1:]:
+        draw_twenty_dimensions()
     for each in PICTURES:
         if not sys.argv[1:] or each.name in sys.argv[1:]:
             draw(each)

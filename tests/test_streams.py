@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from elsewhere import ROWS, samples, save_samples
 from vwkde.derivatives.gaussian import fit_gaussian
 from vwkde.estimates import EstimatePair, RestSums, Weighing
 from vwkde.geometry import fit_whitening, moments_of, whiten
@@ -19,24 +20,13 @@ from vwkde.weights.residual import bias_terms
 from vwkde.weights.streamed import fit_expansion_to_all
 from vwkde.weights.uniform import UniformWeight
 
-ROWS, COLUMNS = 700, 3
 PIECES = [2**13, 2**16, 2**28]
 """Memory budgets that make pieces of 5, 42 and all rows."""
 
 
-def samples(dtype=np.float64, rows=ROWS):
-    random = np.random.default_rng(3)
-    turn = random.normal(size=(COLUMNS, COLUMNS))
-    p, q = random.normal(size=(rows, COLUMNS)) @ turn + 5, 0.7 * random.normal(size=(rows + 80, COLUMNS)) @ turn + 5.3
-    return p.astype(dtype), q.astype(dtype)
-
-
 @pytest.fixture
 def files(tmp_path):
-    p, q = samples()
-    np.save(tmp_path / "p.npy", p)
-    np.save(tmp_path / "q.npy", q)
-    return tmp_path / "p.npy", tmp_path / "q.npy"
+    return save_samples(tmp_path)
 
 
 def weights(rows):

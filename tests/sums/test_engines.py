@@ -8,6 +8,8 @@ from vwkde.sums import log_kernel_sums
 from vwkde.sums.batches import make_batch, mean_log_sums, mutual_mean_log_sums
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 1e-4}
+SHARPER = {"numba": 2e-5, "dask": 2e-5}
+"""Engines that are closer than that in float32, but for queries that coincide with points in many columns."""
 PRECISIONS = pytest.mark.parametrize("dtype", [np.float64, np.float32])
 ORACLE = Resources("reference")
 
@@ -38,7 +40,7 @@ def draw(n, m, d, dtype, offset=0.0, seed=0):
     return queries, points, random.normal(size=m)
 
 
-def check(resources, dtype, queries, points, bandwidth, **options):
+def check(resources, dtype, queries, points, bandwidth, sharp=True, **options):
     """Compare with the oracle by the relative error of the log; infinities must be where they belong."""
     expected = log_kernel_sums(queries, points, bandwidth, resources=ORACLE, **options)
     found = log_kernel_sums(queries, points, bandwidth, resources=resources, **options)
@@ -46,7 +48,10 @@ def check(resources, dtype, queries, points, bandwidth, **options):
     np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
     finite = np.isfinite(expected)
     error = np.abs(found[finite] - expected[finite]) / (1 + np.abs(expected[finite]))
-    assert error.max(initial=0) < TOLERANCE[dtype]
+    tolerance = TOLERANCE[dtype]
+    if sharp and dtype == np.float32:
+        tolerance = SHARPER.get(resources.engine, tolerance)
+    assert error.max(initial=0) < tolerance
     return found
 
 
@@ -99,17 +104,20 @@ def test_one_near_point_among_thousands_of_far_ones(resources, dtype, d):
 def test_a_grid_of_bandwidths_and_columns_of_weights(resources, dtype, d):
     _, points, log_weight = draw(1, 500, d, dtype)
     weights = np.column_stack([log_weight, 40 * log_weight, np.zeros(500)])
-    bandwidths = [0.3, 0.9, 0.9 / np.sqrt(2), 1.3]
+    bandwidths = [0.3, *(0.9 * 2.0 ** (-np.arange(5) / 2)), 1.3]  # steps of √2 share one exponential
     check(resources, dtype, points, points, bandwidths, log_weight=weights, leave_one_out=True)
 
 
 @PRECISIONS
 @pytest.mark.parametrize("d", [20, 60])
-@pytest.mark.parametrize("bandwidth", [0.08, 0.25, 0.5])
+@pytest.mark.parametrize("bandwidth", [0.08, 0.25, 0.5, 0.6])
 def test_queries_that_coincide_with_points(resources, dtype, d, bandwidth):
-    """The log is near zero however many dimensions there are, and hides no cancellation."""
+    """The log is near zero however many dimensions there are, and hides no cancellation.
+
+    What is left of it is 5e-5 for numba in 60 columns, by seed and bandwidth, so only the common bound is asked for.
+    """
     _, points, _ = draw(1, 300, d, dtype)
-    check(resources, dtype, points[:40], points, bandwidth)
+    check(resources, dtype, points[:40], points, bandwidth, sharp=False)
 
 
 def test_heavy_points_far_away_do_not_show(resources):
@@ -136,6 +144,8 @@ def test_a_sum_over_nothing_is_minus_infinity(resources, dtype, d):
     log_weight = np.array([-np.inf, 0.0, -np.inf])
     found = check(resources, dtype, points, points, 1.0, log_weight=log_weight, leave_one_out=True)
     assert np.isneginf(found[1])
+    several = np.column_stack([log_weight, log_weight])
+    assert np.isneginf(check(resources, dtype, points, points, 1.0, log_weight=several, leave_one_out=True)[1]).all()
     assert np.isneginf(log_kernel_sums(points, points, 1.0, log_weight=[-np.inf] * 3, resources=resources)).all()
 
 

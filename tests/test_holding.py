@@ -6,24 +6,13 @@ import pytest
 from sklearn.base import clone
 
 import vwkde
+from elsewhere import ROWS, samples, save_samples
 from vwkde.divergences import make_estimator
-
-ROWS, COLUMNS = 700, 3
-
-
-def samples(dtype=np.float64):
-    random = np.random.default_rng(3)
-    turn = random.normal(size=(COLUMNS, COLUMNS))
-    p, q = random.normal(size=(ROWS, COLUMNS)) @ turn + 5, 0.7 * random.normal(size=(ROWS + 80, COLUMNS)) @ turn + 5.3
-    return p.astype(dtype), q.astype(dtype)
 
 
 @pytest.fixture
 def files(tmp_path):
-    p, q = samples()
-    np.save(tmp_path / "p.npy", p)
-    np.save(tmp_path / "q.npy", q)
-    return tmp_path / "p.npy", tmp_path / "q.npy"
+    return save_samples(tmp_path)
 
 
 @pytest.mark.parametrize("method", ["kde", "vwkde-mb"])
