@@ -207,7 +207,7 @@ def _share(rejected: Mask, chosen: Mask) -> Share | None:
 
 
 def _detections(found: Inspection) -> list[Detection]:
-    """Return the regions where the map comes up to its largest value, each as sure as its own largest."""
+    """Return the regions where the map comes up to half its largest value, each as sure as its own largest."""
     regions = find_regions(found.log_ratio, near_peak(found.log_ratio, _PART_OF_PEAK))
     return [Detection(0, region.peak, region.mask) for region in regions]
 

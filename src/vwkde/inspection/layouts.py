@@ -48,6 +48,10 @@ class LayoutError(ImageError):
     """The images of a folder cannot be told apart, or a mask cannot be used; told in one line."""
 
 
+class UnknownLayoutError(LayoutError):
+    """There is no layout that a folder has."""
+
+
 class MaskSource(Protocol):
     """Where the mask of an image comes from."""
 
@@ -169,7 +173,9 @@ def recognise_all(root: Path) -> dict[str, Layout]:
         return layouts
     if layout := _dagm_first(root) or _flat(root):
         return {root.name: layout}
-    raise LayoutError(f"{root}: no images in a known layout, but {_contents(root)}; known are {_known_layouts()}.")
+    raise UnknownLayoutError(
+        f"{root}: no images in a known layout, but {_contents(root)}; known are {_known_layouts()}."
+    )
 
 
 def describe(layout: Layout) -> str:

@@ -6,6 +6,7 @@ from statistics import mean
 from typing import Any
 
 from rich.table import Table
+from rich.text import Text
 
 from vwkde._console import screen
 from vwkde.inspection.evaluation import LEVEL
@@ -41,7 +42,7 @@ def print_overview(outcomes: Mapping[str, Outcome]) -> None:
         figures = [f"{values[key]:.3f}" if key in values else "–" for key in titles]
         evaluation = outcome.evaluation
         shares = (evaluation.found, evaluation.false_rejects) if evaluation else (None, None)
-        table.add_row(plain(name), *figures, *(str(share or "–") for share in shares))
+        table.add_row(Text(plain(name)), *figures, *(str(share or "–") for share in shares))
     table.add_section()
     table.add_row("mean", *(f"{means[key]:.3f}" for key in titles))
     screen.print(table)

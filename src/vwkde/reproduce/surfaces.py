@@ -205,7 +205,7 @@ def image_shape(path: Path) -> tuple[int, int]:
 @lru_cache(maxsize=_IMAGES_KEPT)
 def measure(shot: Shot) -> Singles:
     """Return the gradient features of an image's patches, (patches, 4)."""
-    found = FEATURES["gradient"](shot.pixels(), PAPER_GRID)
+    found = FEATURES["gradient"](shot.pixels())
     return found.reshape(-1, found.shape[2])
 
 

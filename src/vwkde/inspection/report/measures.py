@@ -1,5 +1,6 @@
 """The part of a report that tells how well defects were found, where labels are known."""
 
+import os
 from collections.abc import Mapping
 from urllib.parse import quote
 
@@ -69,7 +70,7 @@ def overview_section(classes: Mapping[str, Evaluation]) -> Markup:
         ]
         shares = (evaluation.found, evaluation.false_rejects)
         cells += [element("td", share or "–", class_="figure") for share in shares]
-        link = element("a", plain(name), href=quote(f"{name}/{REPORT}"))
+        link = element("a", plain(name), href=quote(os.fsencode(f"{name}/{REPORT}")))
         rows.append(element("tr", element("th", link, scope="row"), *cells))
     words = "Each name leads to the report of that data set, with the intervals of these figures."
     heads = ("Data set", *titles.values(), "Defects found", "Good rejected")
