@@ -11,7 +11,7 @@ SOURCE = Path(vwkde.__file__).parent
 
 PIPELINE = [
     "exceptions", "catalogue", "_compile", "_exp2", "_shared", "_quiet", "_progress", "_blocks", "_cluster", "engines",
-    "resources", "_validation", "_files", "_canvas", "_markup", "_sketches", "_html", "results", "tables",
+    "resources", "_validation", "_files", "_versions", "_canvas", "_markup", "_sketches", "_html", "results", "tables",
     "geometry", "normal_scores", "sources", "streams", "samples", "holding", "functionals",
     "derivatives", "derivatives.gaussian", "derivatives.tied", "derivatives.held_out", "derivatives.mixture",
     "derivatives.kernel", "derivatives.select", "_networks", "derivatives.network", "datasets",
@@ -38,9 +38,9 @@ PIPELINE = [
     "inspection.runs", "surfaces", "inspection.demonstration",
     "reproduce.tasks", "reproduce.figure", "reproduce.pages", "reproduce.sweep", "reproduce.repeats", "reproduce.fig1",
     "reproduce.fig2", "reproduce.fig3", "reproduce.fig4", "reproduce.fig5", "reproduce.pairs", "reproduce.detectors",
-    "reproduce.digits", "reproduce.cnn", "reproduce.readings", "reproduce.surfaces", "reproduce.surface_rows",
-    "reproduce.table1", "reproduce.table2", "reproduce.fig6", "reproduce.fig_a1", "reproduce.fig_a2",
-    "reproduce",
+    "reproduce.digits", "reproduce.deals", "reproduce.cnn", "reproduce.readings", "reproduce.surfaces",
+    "reproduce.surface_rows", "reproduce.table1", "reproduce.table2", "reproduce.fig6", "reproduce.fig_a1",
+    "reproduce.fig_a2", "reproduce",
     "bench.measurement", "bench.limits", "bench.peers", "bench.tasks", "bench", "bench.report",
     "_console", "inspection.summaries", "inspection.commands", "cli",
 ]  # fmt: skip

@@ -169,7 +169,7 @@ def reproduce(
     """Reproduce figures and tables of the paper: numbers, and which claims hold. Goes on where it was stopped."""
     from vwkde.reproduce import FIGURES, figure_named
     from vwkde.reproduce import reproduce as reproduce_one
-    from vwkde.reproduce.surfaces import choose_surfaces
+    from vwkde.reproduce.deals import choose_surfaces
 
     wanted = list(FIGURES) if "all" in names else names
     on_images = [name for name in wanted if figure_named(name).on_images]
@@ -207,14 +207,15 @@ def bench(
 
     with bars():
         limits, measurements = run_bench(names or [], engine, QUICK if quick else Sizes(), threads)
+    record = to_dict(measurements, limits, threads)
     if as_json:
-        typer.echo(json.dumps(to_dict(measurements, limits), indent=2))
+        typer.echo(json.dumps(record, indent=2))
     else:
         for table in tables(measurements):
             screen.print(table)
         screen.print(describe_limits(limits), soft_wrap=True)
     output.mkdir(parents=True, exist_ok=True)
-    write_numbers(output / "bench.json", measurements, limits)
+    write_numbers(output / "bench.json", record)
     try:
         require_matplotlib()
     except ImportError as error:
