@@ -20,7 +20,7 @@ from vwkde.inspection import commands, evaluation, summaries
 from vwkde.inspection.evaluation import Evaluation, Evaluator, Share
 from vwkde.inspection.inspector import Inspection
 from vwkde.inspection.layouts import Item, Layout, LayoutError
-from vwkde.inspection.runs import Outcome
+from vwkde.inspection.runs import RunResult
 from vwkde.inspection.trials import with_model, without_model
 from vwkde.surfaces import make_surfaces
 
@@ -353,7 +353,7 @@ def test_results_of_before_do_not_stand_for_an_evaluation_that_failed(data, tmp_
 
 def test_a_data_set_may_be_called_anything(tmp_path):
     outcomes = {
-        name: Outcome({}, Evaluation((), Share(1, 2), None, {}, 0.05, 0, None, None))
+        name: RunResult({}, Evaluation((), Share(1, 2), None, {}, 0.05, 0, None, None))
         for name in ("part[/old]", os.fsdecode(b"caf\xe9 [red]"))
     }
     with summaries.screen.capture() as printed:

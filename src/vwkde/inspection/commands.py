@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from vwkde.inspection.inspector import SurfaceInspector
     from vwkde.inspection.layouts import Item, Layout
     from vwkde.inspection.pictures import Failure, Pictures
-    from vwkde.inspection.runs import Outcome
+    from vwkde.inspection.runs import RunResult
 
 Engine = Literal["auto", "dask"]
 Settings = tuple[str, float, int, Engine]
@@ -237,7 +237,8 @@ def serve(
 def _items(images: Path) -> "tuple[Item, ...]":
     """Return the images to check: of a data set those to test, of a folder all but masks and pictures of runs."""
     from vwkde.inspection.images import find_images
-    from vwkde.inspection.layouts import Item, LayoutError, MaskFile, UnknownLayoutError, recognise_all
+    from vwkde.inspection.layouts import Item, LayoutError, UnknownLayoutError, recognise_all
+    from vwkde.inspection.masks import MaskFile
     from vwkde.inspection.run_folder import without_overlays
 
     if images.is_file():
@@ -277,7 +278,7 @@ def _run(
     source: str,
     model: str,
     labelled: bool = False,
-) -> "tuple[Outcome, list[Failure]]":
+) -> "tuple[RunResult, list[Failure]]":
     from vwkde.inspection.pictures import Pictures
     from vwkde.inspection.runs import run_images
 
@@ -301,7 +302,7 @@ def _evaluate(
 
     if inspector is None:
         _unfitted(*settings).check_parameters()
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, RunResult] = {}
     failures: list[Failure] = []
     with opened_folder(output):
         for name, layout in layouts.items():
@@ -328,7 +329,7 @@ def _engine(dask: str | None) -> Engine:
     return "auto" if dask is None else "dask"
 
 
-def _print_rejected(outcome: "Outcome") -> None:
+def _print_rejected(outcome: "RunResult") -> None:
     rejected = [row for row in outcome.record["images"] if row["verdict"] == "NG"]
     for row in rejected[:_MOST_LINES]:
         typer.echo(f"NG {row['image']}: {row['score']:.3g} nats, p = {row['p_value']:.3g}")
@@ -366,7 +367,7 @@ def _stop(words: str) -> NoReturn:
     raise typer.Exit(INTERRUPTED)
 
 
-def _exit_if_stopped(outcome: "Outcome", folder: Path) -> None:
+def _exit_if_stopped(outcome: "RunResult", folder: Path) -> None:
     from vwkde.inspection.run_folder import SCORES
 
     if outcome.stopped:

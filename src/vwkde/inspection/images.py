@@ -73,10 +73,10 @@ def read_image(path: Path, least_side: int = 1) -> NDArray[np.float32]:
         _refuse(path, f"the file cannot be read ({error.strerror or error}); check the name and the disk.")
 
 
-def decode_image(data: bytes, name: str, least_side: int = 1) -> NDArray[np.float32]:
+def decode_image(data: bytes, name: str) -> NDArray[np.float32]:
     """Read the bytes of an image file, as `read_image` does; errors call it `name`."""
     require("PIL")
-    return _read(io.BytesIO(data), name, least_side)
+    return _read(io.BytesIO(data), name)
 
 
 def as_image(pixels: Any, name: str) -> NDArray[np.floating]:
@@ -172,7 +172,7 @@ _without_pillow_warnings = Shared(_ignoring_pillow)
 """Hold back Pillow's warnings: an image that it warns about is refused here, or it can be read all the same."""
 
 
-def _read(file: IO[bytes], name: str, least_side: int) -> NDArray[np.float32]:
+def _read(file: IO[bytes], name: str, least_side: int = 1) -> NDArray[np.float32]:
     if not file.read(1):
         _refuse(name, "the file is empty (0 bytes); copy or save it again.")
     file.seek(0)

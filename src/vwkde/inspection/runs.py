@@ -30,7 +30,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunResult:
     """What came of a run: what `results.json` holds, and what labels say, if they were asked."""
 
     record: dict[str, Any]
@@ -49,7 +49,7 @@ def run_images(
     source: str,
     model: str,
     labelled: bool = False,
-) -> Outcome:
+) -> RunResult:
     """Judge images and write all that is to be told of them into a folder; `labelled`: compare with their labels.
 
     `source` and `model` are what the images and the model are called. An interrupt ends the run early, and is not
@@ -81,7 +81,7 @@ def run_images(
         evaluation = evaluator.evaluate()
         record = run.write(pictures.failures, state, metrics=evaluation.to_dict())
     write_report(folder, Report(record, inspector, gallery.pictures, evaluation))
-    return Outcome(record, evaluation)
+    return RunResult(record, evaluation)
 
 
 def _masked(pictures: Pictures, labelled: bool) -> Iterator[tuple[Item, Singles, Mask | None]]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from vwkde._canvas import RED, TEAL
 from vwkde.inspection.images import decode_image, encode_png
-from vwkde.inspection.metrics import OVERLAP, overlap
+from vwkde.inspection.metrics.detections import OVERLAP, mask_overlap
 from vwkde.inspection.patches import PAPER_GRID
 from vwkde.reproduce.deals import deal, images_digest, surfaces_of
 from vwkde.reproduce.detectors import Finding
@@ -34,7 +34,7 @@ def example(surfaces: SurfaceImages, name: str) -> Results:
         "digit": [shot.digit.top, shot.digit.left],
         "log_ratio": np.round(found.values, 2).tolist(),
         "score": round(found.score, 4),
-        "overlap": round(overlap(detected(found, dealt.shape), shot.digit.mask(dealt.shape)), 4),
+        "overlap": round(mask_overlap(detected(found, dealt.shape), shot.digit.mask(dealt.shape)), 4),
     }
 
 

@@ -15,9 +15,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde.inspection.metrics import OVERLAP, Box, overlap
+from vwkde.inspection.metrics.detections import OVERLAP, box_overlap, mask_overlap
 from vwkde.inspection.patches import PAPER_GRID
-from vwkde.inspection.regions import find_regions, near_peak
+from vwkde.inspection.regions import box_about, find_regions, near_peak
 from vwkde.reproduce.detectors import Finding
 
 Floats = NDArray[np.float64]
@@ -55,31 +55,23 @@ def pixels_of(chosen: Mask, shape: tuple[int, ...]) -> Mask:
     return found
 
 
-def box_of(mask: Mask) -> Box:
-    """Return the box about all that is true, of no size where nothing is."""
-    if not mask.any():
-        return 0.0, 0.0, 0.0, 0.0
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    return float(rows[0]), float(columns[0]), float(rows[-1] + 1), float(columns[-1] + 1)
-
-
 def _all_patches(finding: Finding, mask: Mask) -> bool:
-    return overlap(detected(finding, _shape(mask)), mask) > OVERLAP
+    return mask_overlap(detected(finding, _shape(mask)), mask) > OVERLAP
 
 
 def _unbounded(finding: Finding, mask: Mask) -> bool:
-    return overlap(detected(finding, _shape(mask), np.inf), mask) > OVERLAP
+    return mask_overlap(detected(finding, _shape(mask), np.inf), mask) > OVERLAP
 
 
 def _largest_region(finding: Finding, mask: Mask) -> bool:
     """Look only at the region of the largest value, or of several the one with the most patches."""
     values = np.minimum(finding.values, LARGEST)
     regions = find_regions(values, _level(finding, values))
-    return bool(regions) and overlap(pixels_of(regions[0].mask, mask.shape), mask) > OVERLAP
+    return bool(regions) and mask_overlap(pixels_of(regions[0].on(values.shape), mask.shape), mask) > OVERLAP
 
 
 def _boxes(finding: Finding, mask: Mask) -> bool:
-    return overlap(box_of(detected(finding, _shape(mask))), box_of(mask)) > OVERLAP
+    return box_overlap(box_about(detected(finding, _shape(mask))), box_about(mask)) > OVERLAP
 
 
 def _spread_to_pixels(finding: Finding, mask: Mask) -> bool:
@@ -87,7 +79,7 @@ def _spread_to_pixels(finding: Finding, mask: Mask) -> bool:
     if finding.values.shape == mask.shape or finding.level is not None:
         return _all_patches(finding, mask)
     values = PAPER_GRID.spread(np.minimum(finding.values, LARGEST), mask.shape)
-    return overlap(detected(Finding(finding.score, values), _shape(mask)), mask) > OVERLAP
+    return mask_overlap(detected(Finding(finding.score, values), _shape(mask)), mask) > OVERLAP
 
 
 READINGS: dict[str, Callable[[Finding, Mask], bool]] = {

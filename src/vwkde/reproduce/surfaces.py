@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from vwkde.inspection.coordinates import fit_coordinates
 from vwkde.inspection.features import FEATURES
 from vwkde.inspection.inspector import SurfaceInspector
-from vwkde.inspection.metrics import Matches, detection_average_precision, image_auroc
+from vwkde.inspection.metrics.detections import Matches, detection_average_precision
+from vwkde.inspection.metrics.images import image_auroc
 from vwkde.inspection.patches import PAPER_GRID
 from vwkde.reproduce.deals import Deal, Shot, deal, images_digest, surfaces_of
 from vwkde.reproduce.detectors import DETECTORS, Finding

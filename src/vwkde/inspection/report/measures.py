@@ -6,7 +6,8 @@ from urllib.parse import quote
 
 from vwkde._markup import Markup, element
 from vwkde.inspection.evaluation import LEVEL, Evaluation, Share
-from vwkde.inspection.metrics import OVERLAP, PRO_LIMIT
+from vwkde.inspection.metrics.detections import OVERLAP
+from vwkde.inspection.metrics.pixels import PRO_LIMIT
 from vwkde.inspection.report.charts import curve
 from vwkde.inspection.report.content import counted, percent, table
 from vwkde.inspection.run_folder import REPORT, plain
