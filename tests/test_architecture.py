@@ -10,8 +10,9 @@ import vwkde
 SOURCE = Path(vwkde.__file__).parent
 
 PIPELINE = [
-    "exceptions", "catalogue", "_compile", "_exp2", "_shared", "_quiet", "_progress", "_blocks", "_cluster", "engines",
-    "resources", "_validation", "_files", "_versions", "_canvas", "_markup", "_sketches", "_html", "results", "tables",
+    "exceptions", "catalogue", "_compile", "_exp2", "_shared", "_quiet", "_progress", "_blocks", "_extras", "_cluster",
+    "engines", "resources", "_validation", "_files", "_versions", "_canvas", "_markup", "_sketches", "_html",
+    "results", "tables",
     "geometry", "normal_scores", "sources", "streams", "samples", "holding", "functionals",
     "derivatives", "derivatives.gaussian", "derivatives.tied", "derivatives.held_out", "derivatives.mixture",
     "derivatives.kernel", "derivatives.select", "_networks", "derivatives.network", "datasets",

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._extras import require
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -19,10 +21,7 @@ _TO_THE_UNIT = 99.95
 
 def require_matplotlib() -> None:
     """Raise with the command that installs it, unless Matplotlib is there."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ImportError("Pictures need Matplotlib; install it with: pip install 'vwkde[plot]'") from None
+    require("matplotlib", "Pictures need Matplotlib", "plot")
 
 
 def axes_or_new(ax: Any, *shape: int, **options: Any) -> Any:

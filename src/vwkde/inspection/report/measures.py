@@ -54,11 +54,11 @@ def measures_section(evaluation: Evaluation | None) -> Markup | None:
     )
 
 
-def overview_section(classes: Mapping[str, Evaluation]) -> Markup:
+def overview_section(data_sets: Mapping[str, Evaluation]) -> Markup:
     """Return the measures of several data sets, each of which has a report in a folder of its name."""
-    titles = {each.name: each.title for evaluation in classes.values() for each in evaluation.measures}
+    titles = {each.name: each.title for evaluation in data_sets.values() for each in evaluation.measures}
     rows = []
-    for name, evaluation in classes.items():
+    for name, evaluation in data_sets.items():
         values = {each.name: each for each in evaluation.measures}
         cells = [
             element(
