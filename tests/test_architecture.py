@@ -30,7 +30,7 @@ PIPELINE = [
     "inspection", "inspection.extra", "inspection.images", "inspection.masks", "inspection.layouts",
     "inspection.pictures",
     "inspection.patches", "inspection.texture", "inspection.features", "inspection.coordinates", "inspection.library",
-    "inspection.calibration", "inspection.regions", "inspection.map_colours",
+    "inspection.measuring", "inspection.calibration", "inspection.regions", "inspection.map_colours",
     "inspection.model_file", "inspection.inspector", "inspection.metrics", "inspection.metrics.images",
     "inspection.metrics.pixels", "inspection.metrics.detections", "inspection.metrics.bootstrap",
     "inspection.run_folder", "inspection.guards", "inspection.replies", "inspection.station", "inspection.server",

@@ -202,6 +202,7 @@ def test_an_array_that_is_no_image_is_told(inspector, image, told):
         ({"candidates": 2.5}, "'candidates' parameter"),
         ({"n_threads": 0}, "'n_threads' parameter must be a whole number from 1 up"),
         ({"features": "pretty"}, "'features' parameter must be one of"),
+        ({"engine": "dusk"}, "'engine' parameter must be 'auto' or 'dask'. Got 'dusk' instead"),
     ],
 )
 def test_parameters_are_checked_before_any_image_is_looked_at(parameters, told):

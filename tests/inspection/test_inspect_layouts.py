@@ -140,7 +140,7 @@ def test_several_classes(dagm, mvtec, dagm_second):
     make(dagm, "Class2/1.png", "Class2_def/1.png", "Class2_def/Labels.TXT", "def_1.csv", "notes/a.txt")
     assert list(recognise_all(dagm)) == ["Class1", "Class2"]
     assert recognise_all(dagm)["Class1"] == recognise(dagm / "Class1")
-    with pytest.raises(LayoutError, match=r"set: the folder holds 2 sets of images \(Class1, Class2\); name one"):
+    with pytest.raises(LayoutError, match=r"set: the folder holds 2 data sets \(Class1, Class2\); name one"):
         recognise(dagm)
     together = recognise_all(mvtec.parent)
     assert {name: layout.kind for name, layout in together.items()} == {"bottle": "mvtec", "Class7": "dagm-2"}

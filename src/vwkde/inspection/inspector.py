@@ -1,8 +1,7 @@
 """The inspection as one object: learn a surface from good images, then judge others."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import count, islice
 from numbers import Integral
 from pathlib import Path
 from time import perf_counter
@@ -13,17 +12,16 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from vwkde import _html, _sketches
-from vwkde._blocks import run, thread_count
 from vwkde._canvas import RED, TEAL
 from vwkde._cluster import spread
-from vwkde._progress import track
 from vwkde.engines import choose_engine
 from vwkde.inspection.calibration import Calibration, calibrate, check_rate
 from vwkde.inspection.coordinates import Coordinates, fit_coordinates
 from vwkde.inspection.features import FeatureSet, as_features
-from vwkde.inspection.images import as_image, encode_png, fingerprint
+from vwkde.inspection.images import as_image, encode_png
 from vwkde.inspection.library import Library, make_library
 from vwkde.inspection.map_colours import map_colours
+from vwkde.inspection.measuring import Images, mapped, measure_all, rows_of
 from vwkde.inspection.model_file import ModelFileError, read_model, write_model
 from vwkde.inspection.patches import PatchGrid
 from vwkde.inspection.pictures import check_shape
@@ -32,7 +30,6 @@ from vwkde.resources import Resources
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
-Images = Iterable[Singles] | Iterable[tuple[str, Singles]]
 
 _FEWEST = 3
 """Good images without which nothing can be said: each is judged by at least two others."""
@@ -40,8 +37,6 @@ _AT_LEAST_SHOWN = 0.9
 """What reaches this share of a rejected image's largest value is shown, even if none reaches the threshold."""
 _LARGEST_MAP = 256
 """Pixels of the longer side of a map in a notebook, at most."""
-_THUMBNAIL = 96
-"""Pixels of the longer side of the small pictures of good images, at most."""
 
 
 @dataclass(frozen=True)
@@ -147,12 +142,12 @@ class SurfaceInspector:
         generator need not hold them all.
         """
         features = self.check_parameters()
-        seen = _measure(images, features, self.n_threads)
+        seen = measure_all(images, features, self.n_threads)
         count = len(seen.names)
         if count < _FEWEST:
             raise ValueError(f"There are {count} good images; at least {_FEWEST} are needed, and 20 or more help.")
         coordinates = fit_coordinates(seen.features, features.components)
-        library = make_library(_mapped(seen.features, coordinates), self.candidates, self.random_state, features.worst)
+        library = make_library(mapped(seen.features, coordinates), self.candidates, self.random_state, features.worst)
         sums = library.mutual_sums(resources=self._resources)
         calibrations = self._calibrations(library, sums, features.grid, seen.shape)
         self._features, self._coordinates, self.image_shape = features, coordinates, seen.shape
@@ -167,14 +162,17 @@ class SurfaceInspector:
         _check_count(self.candidates, "candidates", 10)
         if self.n_threads is not None:
             _check_count(self.n_threads, "n_threads", 2)
+        if self.engine not in ("auto", "dask"):
+            raise ValueError(f"The 'engine' parameter must be 'auto' or 'dask'. Got {self.engine!r} instead.")
+        choose_engine(self.engine, self.device)
         return as_features(self.features)
 
     def add(self, images: Images) -> Self:
         """Add good images; coordinates and widths stay as they are, the threshold follows."""
         self._check_fitted()
-        seen = _measure(images, self._features, self.n_threads, self.image_shape, self.names_)
+        seen = measure_all(images, self._features, self.n_threads, self.image_shape, self.names_)
         if seen.names:
-            library = self._library.grown(_mapped(seen.features, self._coordinates))
+            library = self._library.grown(mapped(seen.features, self._coordinates))
             sums = library.mutual_sums(self._sums, self._resources)
             calibrations = self._calibrations(library, sums, self._features.grid, self.image_shape)
             self._library, self._sums = library, sums
@@ -190,7 +188,7 @@ class SurfaceInspector:
         start = perf_counter()
         image = as_image(image, name)
         check_shape(image, self.image_shape, name)
-        measured = _rows(self._features(image))
+        measured = rows_of(self._features(image))
         found = self._library.compare(self._coordinates(measured), self._resources)
         ratio_map = _map(found.log_ratio, self._features.grid, self.image_shape)
         return Inspection(
@@ -335,86 +333,6 @@ def _check(inspector: SurfaceInspector, named: tuple[str, Singles]) -> Inspectio
     return inspector.check(image, name)
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """Good images: names, features (patches, features), small pictures, fingerprints, and the shape of all."""
-
-    names: list[str]
-    features: list[Singles]
-    thumbnails: NDArray[np.uint8]
-    fingerprints: list[str | None]
-    shape: tuple[int, ...]
-
-
-def _measure(
-    images: Images,
-    features: FeatureSet,
-    n_threads: int | None,
-    shape: tuple[int, ...] | None = None,
-    taken: Sequence[str] = (),
-) -> _Seen:
-    """Measure images of one shape; where names are taken already, they get others."""
-    names: list[str] = []
-    measured: list[Singles] = []
-    thumbnails: list[NDArray[np.uint8]] = []
-    fingerprints: list[str | None] = []
-    used = set(taken)
-    threads = thread_count(n_threads)
-    named = _named(images, len(taken))
-    total = getattr(images, "__len__", lambda: 0)()
-    for few in track(iter(lambda: list(islice(named, threads)), []), "measuring images", -(-total // threads)):
-        for name, image in few:
-            shape = image.shape if shape is None else shape
-            check_shape(image, shape, name)
-        found = dict.fromkeys(range(len(few)), few[0][1])
-
-        def work(place: int, few: list[tuple[str, Singles]] = few, found: dict[int, Singles] = found) -> None:
-            found[place] = _rows(features(few[place][1]))
-
-        run(work, list(found), None, threads)
-        for name, image in few:
-            names.append(_unlike(name, used))
-            used.add(names[-1])
-            thumbnails.append(_shrunk(image))
-            fingerprints.append(fingerprint(image))
-        measured += found.values()
-    return _Seen(names, measured, np.array(thumbnails, dtype=np.uint8), fingerprints, shape or ())
-
-
-def _named(images: Images, first: int) -> Iterator[tuple[str, Singles]]:
-    for number, each in enumerate(images, start=first):
-        name, image = each if isinstance(each, tuple) else (f"good {number}", each)
-        yield name, as_image(image, name)
-
-
-def _unlike(name: str, taken: set[str]) -> str:
-    """Return the name, with a number where others have it already."""
-    numbered = (f"{name} ({number})" for number in count(2))
-    return name if name not in taken else next(each for each in numbered if each not in taken)
-
-
-def _shrunk(image: Singles) -> NDArray[np.uint8]:
-    """Return a small picture of an image: the mean gray of its blocks."""
-    block = -(-max(image.shape) // _THUMBNAIL)
-    height, width = (max(side // block, 1) * block for side in image.shape)
-    blocks = image[:height, :width].reshape(height // block, block, width // block, block)
-    return np.rint(255 * np.clip(blocks.mean(axis=(1, 3)), 0, 1)).astype(np.uint8)
-
-
 def _map(log_ratio: Floats, grid: PatchGrid, shape: tuple[int, ...]) -> Singles:
     """Return the log ratios of patches, spread to the pixels of an image."""
     return grid.spread(log_ratio.reshape(grid.shape(shape)), shape).astype(np.float32)
-
-
-def _rows(features: Singles) -> Singles:
-    return features.reshape(-1, features.shape[2])
-
-
-def _mapped(measured: list[Singles], coordinates: Coordinates) -> Singles:
-    """Return the patches of all images in their coordinates; the features are given up on the way."""
-    first = coordinates(measured[0])
-    patches = np.empty((len(measured), *first.shape), dtype=np.float32)
-    for image in range(len(measured)):
-        patches[image] = coordinates(measured[image])
-        measured[image] = first[:0]
-    return patches

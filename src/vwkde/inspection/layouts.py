@@ -103,7 +103,7 @@ def recognise(root: Path) -> Layout:
     layouts = recognise_all(root)
     if len(layouts) > 1:
         names = _some(list(layouts))
-        raise LayoutError(f"{root}: the folder holds {len(layouts)} sets of images ({names}); name one of them.")
+        raise LayoutError(f"{root}: the folder holds {len(layouts)} data sets ({names}); name one of them.")
     return next(iter(layouts.values()))
 
 
