@@ -60,4 +60,4 @@ clean:
 
 .venv:
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'vwkde needs Python 3.11 or newer: make PYTHON=python3.12')"
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv .venv || { rm -rf .venv; exit 1; }

@@ -1,4 +1,4 @@
-"""Level and power of the two-sample test, beside energy and MMD permutation tests on the same permutations.
+"""Level and power of the two-sample test, beside energy and MMD permutation tests of as many permutations.
 
 Run with `python benchmarks/two_sample.py [--repetitions 200]`.
 """

@@ -4,8 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 from typer.testing import CliRunner
 
+import vwkde
 from vwkde import bench
 from vwkde.bench import Sizes, measurement, run_bench, tasks
 from vwkde.bench.limits import Limits, measure_limits
@@ -108,6 +110,7 @@ def test_the_command_leaves_numbers_and_a_picture(tmp_path, monkeypatch):
     numbers = json.loads((tmp_path / "out" / "bench.json").read_text())
     assert {each["task"] for each in numbers["measurements"]} == {"sums", "kl"}
     assert numbers["versions"]["numpy"] == np.__version__
+    assert numbers["versions"]["vwkde"] == vwkde.__version__
     assert (tmp_path / "out" / "bench.png").read_bytes().startswith(b"\x89PNG")
     again = CliRunner().invoke(app, ["bench", "kl", "--quick", "--json", "-o", str(tmp_path / "out")])
     assert json.loads(again.stdout)["measurements"][0]["task"] == "kl"
@@ -125,3 +128,21 @@ def test_a_table_names_sizes_that_were_not_tried(tmp_path):
     assert columns["of the limit"] == ["50%", "5%"]
     save_bench(tmp_path / "bench.png", found)
     assert (tmp_path / "bench.png").stat().st_size > 10_000
+
+
+@pytest.mark.usefixtures("hurry")
+def test_limits_are_those_of_the_threads_asked_for(tmp_path, monkeypatch):
+    seen = []
+
+    def measure(dtype, device, n_threads):
+        seen.append({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"})
+        return Limits(device, dtype, 1e9 * n_threads, 1e9)
+
+    monkeypatch.setattr(bench, "measure_limits", measure)
+    monkeypatch.setattr(bench, "QUICK", TINY)
+    with threadpool_limits(1):
+        done = CliRunner().invoke(app, ["bench", "kl", "--quick", "--threads", "3", "-o", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert seen
+    assert all(threads == {3} for threads in seen)
+    assert json.loads((tmp_path / "bench.json").read_text())["machine"]["threads"] == 3

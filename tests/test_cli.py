@@ -21,6 +21,7 @@ def folder(tmp_path, monkeypatch):
     pd.DataFrame(P, columns=list("abc")).to_csv(tmp_path / "p.csv", index=False)
     pd.DataFrame(Q, columns=list("abc"))[["b", "c", "a"]].to_parquet(tmp_path / "q.parquet")
     np.save(tmp_path / "z.npy", P[:4])
+    (tmp_path / "d.csv").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -88,7 +89,13 @@ def test_ratio_prints_csv_and_writes_files(run):
         (("kl", "p.csv", "q.parquet", "--method", "magic"), "error: The 'method' parameter"),
         (("kl", "p.csv", "q.parquet", "--columns", "a,x"), "error: p.csv: there are no columns ['x']"),
         (("ratio", "p.csv", "q.parquet", "--at", "z.npy", "-o", "out.xls"), "error: out.xls: the file's name"),
-        (("ratio", "p.csv", "q.parquet", "--at", "z.npy", "-o", "no/out.csv"), "error: "),
+        (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "out.txt"), "error: out.txt: the file's name"),
+        (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "no/out.csv"), "error: no/out.csv: there is no fol"),
+        (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "d.csv"), "error: d.csv: is a folder. Name a file"),
+        (("kl", "p.csv"), "error: Missing argument 'Q'. See: "),
+        (("kl", "p.csv", "q.parquet", "--magic"), "error: No such option: --magic"),
+        (("kl", "p.csv", "q.parquet", "--seed", "one"), "error: Invalid value for '--seed'"),
+        (("magic",), "error: No such command 'magic'. See: "),
     ],
 )
 def test_errors_are_one_line_with_status_two(run, arguments, message):
@@ -149,3 +156,38 @@ def test_bars_appear_on_a_terminal_when_work_lasts(monkeypatch, capfd):
     with _console.bars():
         list(_progress.track([], "never", 0))
     assert "never" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "printing",
+    [
+        "print('a line\\n' * 100_000)",
+        "typer.echo('a line\\n' * 100_000)",
+        "[cli.screen.print('a line') for _ in range(10_000)]",
+        "print('a line')",
+    ],
+)
+def test_a_reader_who_leaves_is_no_finding(printing):
+    code = (
+        "import sys, time, typer; from vwkde import cli; "
+        f"cli.app.command('talk')(lambda: (time.sleep(0.3), {printing}) and None); "
+        "sys.argv = ['vwkde', 'talk']; cli.main()"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        told = process.stderr.read()
+    assert (process.returncode, told) == (cli.BROKEN_PIPE, b"")
+
+
+def test_ctrl_c_is_no_finding(run, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(vwkde, "kl_divergence", stop)
+    assert run("kl", "p.csv", "q.parquet") == (130, "", "")
+
+
+def test_without_a_command_the_help_is_printed(run):
+    status, out, err = run()
+    assert (status, err) == (2, "")
+    assert "Usage" in out

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import vwkde
 from vwkde import DensityRatio, DivergenceDisplay, Estimate, LogRatioDisplay, OverlapDisplay
+from vwkde._canvas import number
 from vwkde.datasets import isotropic, mean_difference
 
 matplotlib.use("Agg")
@@ -198,6 +199,20 @@ def test_whiskers_end_where_the_intervals_do():
     top, bottom = display.ax_.transData.transform([(0, 0), (0, 1)])[:, 1]
     assert top > bottom
     assert [line.get_xdata() for line in display.ax_.lines if line.get_label() == "truth 1.00"] == [[1.0, 1.0]]
+
+
+def test_the_legend_tells_the_level_of_the_intervals():
+    wide, narrow = (Estimate(1.0, 0.1, "kl", confidence_level=level) for level in (0.99, 0.5))
+    assert legend(DivergenceDisplay.from_estimates([wide]).ax_) == ["estimate, 99 % interval"]
+    assert legend(DivergenceDisplay.from_estimates([wide, narrow]).ax_) == ["estimate and its interval"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(99.94, "99.9"), (99.96, "100"), (-99.96, "−100"), (1234.5, "1,234"), (0.5, "0.500"), (9.999, "10.0")],
+)
+def test_numbers_have_three_digits(value, text):
+    assert number(value) == text
 
 
 def test_divergences_of_a_ratio():

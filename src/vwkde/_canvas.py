@@ -5,20 +5,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._extras import require
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 
-BLACK, RED, TEAL = "black", "#d1495b", "#00798c"
+BLACK, RED, TEAL, GOLD, NAVY = "black", "#d1495b", "#00798c", "#edae49", "#003d5b"
+
+
+_TO_THE_UNIT = 99.95
+"""Numbers from here on have three digits before the point."""
 
 
 def require_matplotlib() -> None:
     """Raise with the command that installs it, unless Matplotlib is there."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ImportError("Pictures need Matplotlib; install it with: pip install 'vwkde[plot]'") from None
+    require("matplotlib", "Pictures need Matplotlib", "plot")
 
 
 def axes_or_new(ax: Any, *shape: int, **options: Any) -> Any:
@@ -40,7 +43,7 @@ def legend_above(ax: "Axes", columns: int = 3, **options: Any) -> None:
 
 def number(value: float) -> str:
     """Return a number in three digits or, if large, to the unit; with a proper minus sign."""
-    return (f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}").replace("-", "−")
+    return (f"{value:,.0f}" if abs(value) >= _TO_THE_UNIT else f"{value:#.3g}").replace("-", "−")
 
 
 def central_range(*samples: Floats) -> tuple[float, float]:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from vwkde import _blocks
+from vwkde._extras import require
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -20,12 +21,9 @@ _PATIENCE = 10.0
 
 def require_dask() -> Any:
     """Return Dask, or tell how to install it."""
-    try:
-        import dask
-        import distributed  # noqa: F401
-    except ImportError:
-        raise ImportError("Work on a cluster needs Dask; install it with: pip install 'vwkde[dask]'") from None
-    return dask
+    need = "Work on a cluster needs Dask"
+    require("distributed", need, "dask")
+    return require("dask", need, "dask")
 
 
 @contextmanager

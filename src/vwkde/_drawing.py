@@ -104,7 +104,7 @@ def whiskers(ax: "Axes", names: Sequence[str], estimates: Sequence[Estimate], **
     """Draw a dot and its interval per estimate, from top to bottom, with the values above the dots."""
     values = [estimate.value for estimate in estimates]
     lengths = np.abs([estimate.interval for estimate in estimates] - np.array(values)[:, None]).T
-    style: dict[str, Any] = {"fmt": "o", "color": NUMERATOR, "capsize": 4, "label": "estimate, 95 % interval"}
+    style: dict[str, Any] = {"fmt": "o", "color": NUMERATOR, "capsize": 4, "label": _in_words(estimates)}
     container = ax.errorbar(values, range(len(values)), xerr=lengths, **style | kwargs)
     for place, value in enumerate(values):
         _above(ax, number(value), value, place)
@@ -195,6 +195,12 @@ def _above(ax: "Axes", text: str, x: float, y: float) -> None:
     ax.annotate(
         text, (x, y), (0, 6), textcoords="offset points", ha="center", va="bottom", fontsize="small", bbox=ground
     )
+
+
+def _in_words(estimates: Sequence[Estimate]) -> str:
+    """Return what dots and whiskers are; how wide the intervals are is told if it is the same for all."""
+    levels = {estimate.confidence_level for estimate in estimates}
+    return f"estimate, {100 * levels.pop():g} % interval" if len(levels) == 1 else "estimate and its interval"
 
 
 def _name_rows(ax: "Axes", names: Sequence[str], estimates: Sequence[Estimate]) -> None:

@@ -1,6 +1,7 @@
 """The command line: `vwkde kl`, `vwkde ratio`, `vwkde demo`, `vwkde reproduce`, `vwkde bench`, `vwkde inspect`."""
 
 import json
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -13,10 +14,11 @@ from rich.table import Table as RichTable
 import vwkde
 from vwkde._console import bars, errors, screen
 from vwkde.catalogue import is_baseline, methods
+from vwkde.inspection.commands import ERROR, INTERRUPTED, Seed
 from vwkde.inspection.commands import app as inspection_app
 
-ERROR = 2
-"""Exit status of anything that went wrong; 1 is kept for findings."""
+BROKEN_PIPE = 141
+"""Exit status when nobody reads what is printed, as of a program that the signal ends."""
 _LARGE = 2**30
 """Bytes above which a sample stays in its file."""
 
@@ -32,7 +34,6 @@ Denominator = Annotated[Path, typer.Argument(metavar="Q", help="Sample of Q, the
 Method = Annotated[str | None, typer.Option(help=f"One of: {', '.join(methods())}. Default: the best one.")]
 Bandwidth = Annotated[str, typer.Option(help="A number, in units of the data's spread, or a rule's name.")]
 Columns = Annotated[str | None, typer.Option(help="Use only these columns: a,b,c.")]
-Seed = Annotated[int, typer.Option(help="Seeds every random choice.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -87,8 +88,10 @@ def ratio(
     """Estimate the log density ratio log p/q at points, and the posterior of P at equal priors."""
     from vwkde.divergences import make_estimator
     from vwkde.posterior import posterior
-    from vwkde.tables import read_table, write_table
+    from vwkde.tables import check_target, read_table, write_table
 
+    if output is not None:
+        check_target(output)
     p, q = (_sample(path, columns, method) for path in (numerator, denominator))
     z = read_table(at, _names(columns))
     with bars():
@@ -166,7 +169,7 @@ def reproduce(
     """Reproduce figures and tables of the paper: numbers, and which claims hold. Goes on where it was stopped."""
     from vwkde.reproduce import FIGURES, figure_named
     from vwkde.reproduce import reproduce as reproduce_one
-    from vwkde.reproduce.surfaces import choose_surfaces
+    from vwkde.reproduce.deals import choose_surfaces
 
     wanted = list(FIGURES) if "all" in names else names
     on_images = [name for name in wanted if figure_named(name).on_images]
@@ -204,14 +207,15 @@ def bench(
 
     with bars():
         limits, measurements = run_bench(names or [], engine, QUICK if quick else Sizes(), threads)
+    record = to_dict(measurements, limits, threads)
     if as_json:
-        typer.echo(json.dumps(to_dict(measurements, limits), indent=2))
+        typer.echo(json.dumps(record, indent=2))
     else:
         for table in tables(measurements):
             screen.print(table)
         screen.print(describe_limits(limits), soft_wrap=True)
     output.mkdir(parents=True, exist_ok=True)
-    write_numbers(output / "bench.json", measurements, limits)
+    write_numbers(output / "bench.json", record)
     try:
         require_matplotlib()
     except ImportError as error:
@@ -225,12 +229,37 @@ def main() -> None:
     """Run the command line; whatever goes wrong is told in one line, with exit status 2."""
     warnings.showwarning = _print_warning
     try:
-        app()
+        status = app(standalone_mode=False)
+        sys.stdout.flush()
+    except typer.Abort:
+        status = INTERRUPTED
+    except BrokenPipeError:
+        status = _unheard()
+    except SystemExit as stop:  # so do Typer and Rich end when nobody reads
+        status = _unheard() if isinstance(stop.__context__, BrokenPipeError) else stop.code
     except Exception as error:
-        errors.print(
-            f"error: {' '.join(str(error).split()) or type(error).__name__}", style="red", markup=False, soft_wrap=True
-        )
-        raise SystemExit(ERROR) from None
+        status = _tell(error)
+    raise SystemExit(status or 0)
+
+
+def _unheard() -> int:
+    """Send what is still to be printed nowhere: writing it would fail once more when the program ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.__stdout__.fileno() if sys.__stdout__ else 1)
+    return BROKEN_PIPE
+
+
+def _tell(error: Exception) -> int:
+    """Print an error in one line; one of usage with the command that explains it."""
+    words = error.format_message() if hasattr(error, "format_message") else str(error)
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        if not words:  # no command was given, and the help has been printed
+            return ERROR
+        words = f"{words.rstrip('.')}. See: {context.command_path} --help"
+    line = " ".join(words.split()) or type(error).__name__
+    errors.print(f"error: {line}", style="red", markup=False, soft_wrap=True)
+    return ERROR
 
 
 def _sample(path: Path, columns: str | None, method: str | None) -> Any:

@@ -169,7 +169,7 @@ class LogRatioDisplay:
 
 
 class DivergenceDisplay:
-    """Estimated divergences, one per line: a dot, and its 95 % interval as a whisker.
+    """Estimated divergences, one per line: a dot, and its interval as a whisker.
 
     `from_estimates` and `from_estimator` make one. The parameters are kept as attributes.
 

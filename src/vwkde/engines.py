@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._cluster import require_dask
+from vwkde._extras import require
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -68,10 +69,7 @@ def engines_here() -> dict[str, str]:
 
 def require_torch(device: str, who: str = "Networks need", hint: str = _USE_CPU) -> None:
     """Raise with what to do about it, unless torch and the device are there."""
-    try:
-        import torch
-    except ImportError:
-        raise ImportError(f"{who} torch; install it with: pip install 'vwkde[torch]'") from None
+    torch = require("torch", f"{who} torch", "torch")
     try:
         torch.zeros(1, device=device)
     except (AssertionError, RuntimeError) as error:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vwkde._canvas import BLACK, RED, TEAL, require_matplotlib
+from vwkde._canvas import BLACK, GOLD, RED, TEAL, require_matplotlib
 from vwkde._files import save_picture
 from vwkde.demo import Comparison
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LINE = np.linspace(-2.5, 2.8, 200)[:, None]
-_TRUTH, _KDE, _VWKDE, _DEFAULT = BLACK, RED, TEAL, "#edae49"
+_TRUTH, _KDE, _VWKDE, _DEFAULT = BLACK, RED, TEAL, GOLD
 
 
 def save_demo(comparisons: list[Comparison], path: Path) -> None:

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from vwkde._files import whole_file
 
 _SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npy")
+_TARGETS = (".csv", ".parquet", ".npy")
+"""What the names of files that are written end in."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,20 @@ def read_table(path: Path, columns: list[str] | None = None) -> Table:
     return table
 
 
+def check_target(path: Path) -> None:
+    """Find out before long work whether its result can be written there."""
+    if path.suffix.lower() not in _TARGETS:
+        raise ValueError(f"{path}: the file's name must end in .csv, .parquet or .npy.")
+    if path.is_dir():
+        raise ValueError(f"{path}: is a folder. Name a file, for example {path / 'ratio.csv'}.")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path}: there is no folder {path.parent}. Make it first, or name another.")
+
+
 def write_table(path: Path, columns: dict[str, NDArray[np.float64]]) -> None:
     """Write named columns as CSV, Parquet or NPY; a reader never sees half a file."""
+    check_target(path)
     suffix = path.suffix.lower()
-    if suffix not in (".csv", ".parquet", ".npy"):
-        raise ValueError(f"{path}: the file's name must end in .csv, .parquet or .npy.")
     with whole_file(path) as file:
         if suffix == ".csv":
             pacsv.write_csv(pa.table(columns), file)

@@ -105,3 +105,18 @@ def test_errors_are_one_line(folder, tmp_path):
     assert done.returncode == 2
     assert "there is no such file" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_dry_check_tells_the_images_and_writes_nothing(folder, tmp_path):
+    done = run("check", folder / "new", "-m", tmp_path / "none.vwkde", "-o", tmp_path / "run", "--dry-run")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "4 images, bad 0.png to fine.png\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dry_fit_tells_how_many_are_held_out(folder, tmp_path):
+    done = run("fit", folder / "good", "-o", tmp_path / "part.vwkde", "--hold-out", 0.5, "--dry-run")
+    assert done.returncode == 0
+    assert "to fit   11 images" in done.stdout
+    assert "to test  11 images" in done.stdout
+    assert list(tmp_path.iterdir()) == []

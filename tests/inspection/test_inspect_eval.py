@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -15,10 +16,11 @@ pytest.importorskip("PIL")
 from PIL import Image
 
 from vwkde.cli import app
-from vwkde.inspection import evaluation
-from vwkde.inspection.evaluation import Evaluator, Share
+from vwkde.inspection import commands, evaluation, summaries
+from vwkde.inspection.evaluation import Evaluation, Evaluator, Share
 from vwkde.inspection.inspector import Inspection
 from vwkde.inspection.layouts import Item, Layout, LayoutError
+from vwkde.inspection.runs import RunResult
 from vwkde.inspection.trials import with_model, without_model
 from vwkde.surfaces import make_surfaces
 
@@ -95,18 +97,49 @@ def test_a_model_is_tested_on_good_images_that_it_did_not_learn():
     bad = items("bad/1.png", defective=True)
     layout = Layout("folders", items("good/1.png", "good/2.png", "good/3.png"), bad)
     for learnt in (["good/1.png", "good/3.png"], ["1.png", "3.png"], ["x/good/1.png", "y/good/3.png"]):
-        tested = with_model(layout, learnt, None, 0).test
+        tested = with_model(layout, dict.fromkeys(learnt), None, 0).test
         assert [(item.name, item.defective) for item in tested] == [("good/2.png", False), ("bad/1.png", True)]
     with pytest.raises(LayoutError, match="none is left to test"):
-        with_model(layout, ["1.png", "2.png", "3.png"], None, 0)
+        with_model(layout, dict.fromkeys(["1.png", "2.png", "3.png"]), None, 0)
 
 
 def test_a_model_is_not_tested_on_what_it_learnt_by_another_seed():
     layout = Layout("folders", tuple(Item(f"{place}", f"good/{place}.png") for place in range(8)), ())
     learnt = [item.name for item in layout.divided(0.5, 0).good]
-    assert len(with_model(layout, learnt, 0.5, 0).test) == 4
-    with pytest.raises(LayoutError, match="were learnt"):
-        with_model(layout, learnt, 0.5, 1)
+    assert len(with_model(layout, dict.fromkeys(learnt), 0.5, 0).test) == 4
+    for names in (learnt, [name.removeprefix("good/") for name in learnt]):
+        with pytest.raises(LayoutError, match="were learnt"):
+            with_model(layout, dict.fromkeys(names), 0.5, 1)
+
+
+def test_images_that_were_learnt_are_known_by_their_pixels(tmp_path):
+    for place, image in enumerate(make_surfaces("woven", 12, 1, SIZE).images):
+        save(tmp_path / "data" / ("good" if place < 12 else "bad") / f"{place}.png", image)
+    model = tmp_path / "part.vwkde"
+    for place in range(6):
+        path = tmp_path / "data" / "good" / f"{place}.png"
+        path.parent.with_name("learnt").mkdir(exist_ok=True)
+        (path.parent.with_name("learnt") / f"other name {place}.png").write_bytes(path.read_bytes())
+    assert run("fit", tmp_path / "data" / "learnt", "-o", model, "--rate", 0.2).exit_code == 0
+    (tmp_path / "data" / "learnt").rename(tmp_path / "learnt")
+    done = run("eval", tmp_path / "data", "-m", model, "-o", tmp_path / "run")
+    assert done.exit_code == 0, done.exception
+    tested = {row["image"] for row in read(tmp_path / "run")[1] if row["label"] == "good"}
+    assert tested == {f"good/{place}.png" for place in range(6, 12)}
+    done = run("eval", tmp_path / "data", "-m", model, "-o", tmp_path / "other", "--hold-out", 0.5)
+    assert "of the good images to test were learnt" in str(done.exception)
+    assert not (tmp_path / "other").exists()
+
+
+def test_images_of_one_name_may_be_learnt_and_tested(data, tmp_path):
+    (tmp_path / "data").mkdir()
+    for name in ("train", "test"):
+        for place, path in enumerate(sorted((data / name / "good").iterdir())):
+            save(tmp_path / "data" / name / "good" / f"{place}.png", np.asarray(Image.open(path)) / 255)
+    assert run("fit", tmp_path / "data" / "train" / "good", "-o", tmp_path / "part.vwkde").exit_code == 0
+    done = run("eval", tmp_path / "data", "-m", tmp_path / "part.vwkde", "-o", tmp_path / "run")
+    assert done.exit_code == 0, done.exception
+    assert len(read(tmp_path / "run")[1]) == 6
 
 
 def test_an_evaluation_needs_labels():
@@ -288,3 +321,53 @@ def test_a_flat_folder_can_show_its_rate_of_false_rejects():
     divided = without_model(layout, None, 0)
     assert [item.defective for item in divided.test] == [False]
     assert len(divided.good) == 1
+
+
+@pytest.mark.parametrize("setting", [("--features", "pretty"), ("--rate", "2")])
+def test_a_setting_that_cannot_be_costs_no_earlier_results(data, tmp_path, setting):
+    (tmp_path / "overlays").mkdir()
+    (tmp_path / "overlays" / "1.png").write_bytes(b"a picture")
+    record = {"format": "vwkde-inspection-run", "state": "complete", "images": [{"overlay": "overlays/1.png"}]}
+    for name, text in (("results.json", json.dumps(record)), ("scores.csv", "image"), ("report.html", "<p>")):
+        (tmp_path / name).write_text(text)
+    done = run("eval", data, "-o", tmp_path, *setting)
+    assert "parameter must" in str(done.exception)
+    assert json.loads((tmp_path / "results.json").read_text()) == record
+    assert sum(path.is_file() for path in tmp_path.rglob("*")) == 4
+
+
+def test_results_of_before_do_not_stand_for_an_evaluation_that_failed(data, tmp_path, monkeypatch):
+    record = {"format": "vwkde-inspection-run", "state": "complete", "images": []}
+    (tmp_path / "results.json").write_text(json.dumps(record))
+    seen = []
+
+    def fail(*_):
+        seen.append(json.loads((tmp_path / "results.json").read_text())["state"])
+        raise RuntimeError("no more memory")
+
+    monkeypatch.setattr(commands, "_fitted", fail)
+    assert str(run("eval", data, "-o", tmp_path).exception) == "no more memory"
+    assert seen == ["running"]
+    assert json.loads((tmp_path / "results.json").read_text())["state"] == "stopped"
+
+
+def test_a_data_set_may_be_called_anything(tmp_path):
+    outcomes = {
+        name: RunResult({}, Evaluation((), Share(1, 2), None, {}, 0.05, 0, None, None))
+        for name in ("part[/old]", os.fsdecode(b"caf\xe9 [red]"))
+    }
+    with summaries.screen.capture() as printed:
+        summaries.print_overview(outcomes)
+    assert "part[/old]" in printed.get()
+    assert "[red]" in printed.get()
+    summaries.write_summary(tmp_path, outcomes)
+    page = (tmp_path / "report.html").read_text()
+    assert 'href="part%5B/old%5D/report.html"' in page
+    assert 'href="caf%E9%20%5Bred%5D/report.html"' in page
+
+
+def test_a_data_set_that_is_slightly_broken_is_not_checked_as_loose_images(tmp_path):
+    for name in ("Train/1.png", "Test/1.png", "Test/Label/2_label.PNG"):
+        save(tmp_path / name, np.zeros((40, 40)))
+    with pytest.raises(LayoutError, match="there is no image for this label"):
+        commands._items(tmp_path)

@@ -9,6 +9,7 @@ pytest.importorskip("safetensors")
 from scipy import ndimage
 from sklearn.exceptions import NotFittedError
 
+from vwkde.inspection.images import ImageError
 from vwkde.inspection.inspector import SurfaceInspector
 from vwkde.inspection.library import Library
 from vwkde.inspection.model_file import ModelFileError, read_model, write_model
@@ -86,7 +87,7 @@ def test_adding_is_fitting_all_with_the_same_coordinates(inspector, tmp_path):
     patches = np.concatenate(
         [
             old.patches,
-            [inspector._coordinates(grown._features(image, grown._features.grid)).reshape(-1, 4) for image in more],
+            [inspector._coordinates(grown._features(image)).reshape(-1, 4) for image in more],
         ]
     )
     whole = Library(patches, old.bandwidth, old.length_scale, old.candidates)
@@ -156,3 +157,80 @@ def test_a_device_that_is_not_there_is_told():
     pytest.importorskip("torch")
     with pytest.raises(ValueError, match="The device 'cuda:99' cannot be used"):
         SurfaceInspector(device="cuda:99").fit([surface(seed) for seed in range(3)])
+
+
+def test_whole_numbers_are_judged_as_parts_of_the_largest(inspector):
+    eight = np.rint(255 * surface(77)).astype(np.uint8)
+    found = inspector.check(eight)
+    assert found.score == inspector.check(eight / np.float32(255)).score
+    assert found.score == pytest.approx(inspector.check(257 * eight.astype(np.uint16)).score, rel=1e-6)
+    fitted = SurfaceInspector(false_reject_rate=0.2).fit([np.rint(255 * surface(s)).astype(np.uint8) for s in range(6)])
+    assert fitted.check(eight / 255).score == pytest.approx(fitted.check(eight).score, rel=1e-6)
+
+
+def spoilt(value):
+    image = surface(0)
+    image[3, 4] = value
+    return image
+
+
+@pytest.mark.parametrize(
+    ("image", "told"),
+    [
+        (255 * surface(0), r"part.png: pixels must lie from 0 to 1. Got values from .* divide by the value of white"),
+        (spoilt(np.nan), "part.png: pixels must be finite. Got NaN or infinity instead"),
+        (spoilt(-0.1), "part.png: pixels must lie from 0 to 1. Got values from -0.1 to"),
+        ([[0, 1], [2, 3]], "part.png: pixels must be numbers from 0 to 1, or .* uint8 or uint16. Got int64"),
+        ([[0.0], [0.5, 1.0]], "part.png: this is not an array of pixels"),
+        ("part.png", "part.png: pixels must be numbers"),
+        (np.zeros((160, 160, 3), np.uint8), r"part.png: an image must be gray.*Got shape \(160, 160, 3\)"),
+        (np.zeros((0, 160)), r"part.png: an image must be gray.*Got shape \(0, 160\)"),
+    ],
+)
+def test_an_array_that_is_no_image_is_told(inspector, image, told):
+    with pytest.raises(ImageError, match=told):
+        inspector.check(image, "part.png")
+    with pytest.raises(ImageError, match=told):
+        SurfaceInspector().fit([("part.png", image)])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        ({"false_reject_rate": 0.0}, "'false_reject_rate' parameter must lie between 0 and 1"),
+        ({"candidates": 0}, "'candidates' parameter must be a whole number from 1 up, for example 10. Got 0"),
+        ({"candidates": 2.5}, "'candidates' parameter"),
+        ({"n_threads": 0}, "'n_threads' parameter must be a whole number from 1 up"),
+        ({"features": "pretty"}, "'features' parameter must be one of"),
+        ({"engine": "dusk"}, "'engine' parameter must be 'auto' or 'dask'. Got 'dusk' instead"),
+    ],
+)
+def test_parameters_are_checked_before_any_image_is_looked_at(parameters, told):
+    def images():
+        raise AssertionError("an image was asked for")
+        yield
+
+    with pytest.raises(ValueError, match=told):
+        SurfaceInspector(**parameters).fit(images())
+
+
+def test_a_second_fit_that_fails_leaves_the_first(inspector, monkeypatch):
+    twice = copy.copy(inspector)
+    before = dict(vars(twice))
+    monkeypatch.setattr(Library, "left_out", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        twice.fit([surface(seed)[:120, :120] for seed in range(4)])
+    with pytest.raises(ZeroDivisionError):
+        twice.add([surface(30)])
+    assert vars(twice) == before
+
+
+def test_a_model_file_without_fingerprints_still_loads(inspector, tmp_path):
+    inspector.save(tmp_path / "part.vwkde")
+    arrays, settings = read_model(tmp_path / "part.vwkde")
+    assert len(set(settings.pop("fingerprints"))) == 24
+    write_model(tmp_path / "old.vwkde", arrays, settings)
+    old = SurfaceInspector.load(tmp_path / "old.vwkde")
+    assert old.fingerprints_ == [None] * 24
+    assert old.check(surface(77)).score == inspector.check(surface(77)).score
+    assert old.add([surface(30)]).fingerprints_[-1] is not None

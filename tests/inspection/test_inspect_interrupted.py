@@ -20,6 +20,7 @@ from PIL import Image
 
 from vwkde.cli import app
 from vwkde.inspection import run_folder
+from vwkde.inspection.inspector import SurfaceInspector
 from vwkde.surfaces import make_surfaces
 
 SIZE = 96
@@ -278,3 +279,32 @@ def test_names_that_are_no_text_are_told_all_the_same(folder, tmp_path):
     assert done.exit_code in (0, 1), done.exception
     names = {row["image"] for row in rows(tmp_path / "run")}
     assert names == {"caf\\udce9.png", "two\\nlines.png", "bell\\x07.png"}
+
+
+def test_whatever_goes_wrong_half_way_what_was_found_is_written(folder, tmp_path, monkeypatch):
+    checked = []
+    real = SurfaceInspector.check
+
+    def check_three(self, image, name="image"):
+        checked.append(name)
+        if len(checked) > 3:
+            raise MemoryError("no more memory")
+        return real(self, image, name)
+
+    monkeypatch.setattr(SurfaceInspector, "check", check_three)
+    done = check(folder, tmp_path / "run")
+    assert str(done.exception) == "no more memory"
+    assert {row["image"] for row in rows(tmp_path / "run")} == set(checked[:3])
+    assert json.loads((tmp_path / "run" / "results.json").read_text())["state"] == "stopped"
+
+
+def test_no_name_is_taken_for_a_formula():
+    names = ["=1+1", "+1", "-1", "@x", "fine=.png"]
+    table = [
+        {"image": name, "verdict": "OK", "score": -1.5, "nearest_good": name, "error": name, "boxes": []}
+        for name in names
+    ]
+    found = list(csv.DictReader(run_folder.scores_table(table).splitlines()))
+    for column in ("image", "nearest_good", "error"):
+        assert [row[column] for row in found] == ["'=1+1", "'+1", "'-1", "'@x", "fine=.png"]
+    assert {row["score"] for row in found} == {"-1.5"}

@@ -9,15 +9,13 @@ Image = pytest.importorskip("PIL.Image")
 
 from vwkde.inspection.images import ImageError, encode_png, read_image  # noqa: E402
 from vwkde.inspection.layouts import (  # noqa: E402
-    Ellipse,
     Item,
     LayoutError,
-    MaskFile,
-    MaskUnion,
     describe,
     recognise,
     recognise_all,
 )
+from vwkde.inspection.masks import Ellipse, MaskError, MaskFile, MaskUnion  # noqa: E402
 
 DAGM = Path(__file__).parents[2].parent / "shared" / "data" / "dagm-mini"
 
@@ -142,7 +140,7 @@ def test_several_classes(dagm, mvtec, dagm_second):
     make(dagm, "Class2/1.png", "Class2_def/1.png", "Class2_def/Labels.TXT", "def_1.csv", "notes/a.txt")
     assert list(recognise_all(dagm)) == ["Class1", "Class2"]
     assert recognise_all(dagm)["Class1"] == recognise(dagm / "Class1")
-    with pytest.raises(LayoutError, match=r"set: the folder holds 2 sets of images \(Class1, Class2\); name one"):
+    with pytest.raises(LayoutError, match=r"set: the folder holds 2 data sets \(Class1, Class2\); name one"):
         recognise(dagm)
     together = recognise_all(mvtec.parent)
     assert {name: layout.kind for name, layout in together.items()} == {"bottle": "mvtec", "Class7": "dagm-2"}
@@ -242,7 +240,7 @@ def test_missing_folder_and_file(tmp_path):
 def test_bad_labels_are_told_with_their_line(dagm, line):
     path = dagm / "Class1_def" / "labels.txt"
     path.write_text(f"2 6 3 0 11 8\n{line}\n")
-    with pytest.raises(LayoutError, match=r"labels\.txt: line 2 must hold six numbers"):
+    with pytest.raises(MaskError, match=r"labels\.txt: line 2 must hold six numbers"):
         recognise(dagm)
 
 
@@ -261,7 +259,7 @@ def test_unreadable_labels(dagm):
     path = dagm / "Class1_def" / "labels.txt"
     path.unlink()
     path.symlink_to(dagm / "gone.txt")
-    with pytest.raises(LayoutError, match=r"labels\.txt: the file cannot be read"):
+    with pytest.raises(MaskError, match=r"labels\.txt: the file cannot be read"):
         recognise(dagm)
 
 
@@ -290,7 +288,7 @@ def test_mask_from_a_file(tmp_path):
     for name, white in (("a.png", 255), ("b.png", 1)):
         save(tmp_path / name, truth * white)
         np.testing.assert_array_equal(MaskFile(tmp_path / name).draw((6, 8)), truth)
-    with pytest.raises(LayoutError, match=r"a\.png: the mask has 8×6 pixels and its image 6×8; make them equal"):
+    with pytest.raises(MaskError, match=r"a\.png: the mask has 8×6 pixels and its image 6×8; make them equal"):
         MaskFile(tmp_path / "a.png").draw((8, 6))
     Image.fromarray((truth * 255).astype(np.uint8)).resize((64, 48), 0).save(tmp_path / "c.jpg", quality=60)
     np.testing.assert_array_equal(MaskFile(tmp_path / "c.jpg").draw((48, 64)), truth.repeat(8, 0).repeat(8, 1))

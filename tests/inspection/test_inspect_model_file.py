@@ -60,9 +60,9 @@ def test_a_foreign_file_is_told(path, tmp_path):
 
 
 def test_a_newer_file_is_told(path, monkeypatch):
-    monkeypatch.setattr(model_file, "VERSION", 2)
+    monkeypatch.setattr(model_file, "VERSION", model_file.VERSION + 1)
     write_model(path, ARRAYS, SETTINGS)
-    monkeypatch.setattr(model_file, "VERSION", 1)
+    monkeypatch.undo()
     with pytest.raises(ModelFileError, match="written by a newer vwkde"):
         read_model(path)
 
@@ -74,3 +74,35 @@ def test_nothing_is_left_of_a_file_that_cannot_be_written(path, tmp_path):
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == ["part.vwkde"]
     assert json.dumps(read_model(path)[1]) == json.dumps(SETTINGS, sort_keys=True)
+
+
+def rewrite(path, **header):
+    """Write the arrays again under a header of one's own."""
+    path.write_bytes(safetensors.save(ARRAYS, {"format": model_file.FORMAT, **header}))
+
+
+def test_a_changed_setting_is_told(path):
+    path.write_bytes(path.read_bytes().replace(b'rate\\": 0.01', b'rate\\": 0.51'))
+    with pytest.raises(ModelFileError, match="not those that were written"):
+        read_model(path)
+
+
+def test_a_file_of_the_first_version_is_still_read(path):
+    rewrite(path, version="1", settings=json.dumps(SETTINGS), digest=model_file._digest(ARRAYS, ""))
+    assert read_model(path)[1] == SETTINGS
+
+
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        ({}, "does not tell its version"),
+        ({"version": "two"}, "does not tell its version"),
+        ({"version": "1", "settings": "{cut", "digest": model_file._digest(ARRAYS, "")}, "settings cannot be read"),
+        ({"version": "1", "settings": "[]", "digest": model_file._digest(ARRAYS, "")}, "settings cannot be read"),
+        ({"version": "1", "digest": model_file._digest(ARRAYS, "")}, "settings cannot be read"),
+    ],
+)
+def test_a_header_that_makes_no_sense_is_told(path, header, told):
+    rewrite(path, **header)
+    with pytest.raises(ModelFileError, match=f"part.vwkde: damaged: .*{told}"):
+        read_model(path)

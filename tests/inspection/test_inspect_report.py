@@ -17,11 +17,15 @@ from PIL import Image
 
 from vwkde._markup import element, joined
 from vwkde.exceptions import FewImagesWarning
+from vwkde.inspection.evaluation import Evaluation, Share
 from vwkde.inspection.inspector import SurfaceInspector
 from vwkde.inspection.layouts import Item
 from vwkde.inspection.pictures import Pictures
+from vwkde.inspection.report import _reading
+from vwkde.inspection.report.cards import pictured_section, table_section
 from vwkde.inspection.report.charts import Group, curve, histogram
-from vwkde.inspection.report.gallery import MOST_MISSED, MOST_PASSED, MOST_REJECTED, Gallery
+from vwkde.inspection.report.content import Report
+from vwkde.inspection.report.gallery import MOST_MISSED, MOST_PASSED, MOST_REJECTED, Gallery, Pair
 from vwkde.inspection.runs import run_images
 from vwkde.surfaces import make_surfaces
 
@@ -197,6 +201,52 @@ def test_pictures_are_bounded_in_number_and_size():
     assert sorted(map(int, gallery.pictures)) == wanted
     largest = max(len(pair.image) + len(pair.overlay) for pair in gallery.pictures.values())
     assert largest * len(wanted) < 25e6  # pure noise in colour, which no camera gives; surfaces take a tenth
+
+
+@pytest.mark.parametrize(
+    ("features", "words"),
+    [
+        ("gradient", "how much an image differs from the good image that it is most like, in nats"),
+        ("texture", "how much the patches of an image that are least like good ones differ from the good images"),
+    ],
+)
+def test_the_score_is_explained_as_the_features_make_it(run, features, words):
+    report = Report(run[1].record, SurfaceInspector(features), {})
+    assert words in " ".join(Page(_reading(report)).words)
+
+
+def row(name, verdict, label=None):
+    found = {"image": name, "verdict": verdict, "score": 1.5, "p_value": 0.25, "nearest_good": "good <1>", "boxes": []}
+    return found | {"overlay": f"overlays/{name} #1.png"} | ({} if label is None else {"label": label})
+
+
+def test_images_without_a_picture_are_in_a_table(run):
+    rows = [row("<a>", "NG"), row("b", "OK"), {"image": "c", "verdict": "ERROR", "error": "why"}]
+    drawn = Page(table_section(Report({"images": rows}, run[2], {})))
+    assert "The other 2 images" in drawn.words
+    assert "<a>" in drawn.words
+    assert "c" not in drawn.words
+    assert "Label" not in drawn.words
+    assert [unquote(each["href"]) for each in drawn.all("a")] == ["overlays/<a> #1.png", "overlays/b #1.png"]
+    assert [each["class"] for each in drawn.all("span")] == ["badge ng", "badge ok"]
+    assert table_section(Report({"images": rows[2:]}, run[2], {})) is None
+    assert table_section(Report({"images": rows[:1]}, run[2], {"<a>": Pair("data:1", "data:2")})) is None
+
+
+def test_labels_and_wrong_verdicts_are_shown(run):
+    rows = [row("a", "NG", "good"), row("b", "OK", "defective"), row("c", "NG", "defective")]
+    evaluation = Evaluation((), Share(1, 2), Share(1, 1), {}, 0.05, 0, None, None)
+    drawn = Page(table_section(Report({"images": rows}, run[2], {}, evaluation)))
+    assert "Label" in drawn.words
+    assert drawn.words.count("defective") == 2
+    assert f"of up to {MOST_MISSED} missed defects" in " ".join(drawn.words)
+    pictures = {name: Pair("data:1", "data:2") for name in "abc"}
+    cards = Page(pictured_section(Report({"images": rows}, run[2], pictures, evaluation)))
+    assert ["data-wrong" in each for each in cards.all("article")] == [True, True, False]
+    assert "good, but rejected" in cards.words
+    assert "defect missed" in cards.words
+    assert "wrongly judged" in cards.words
+    assert len(cards.all("img")) == 6  # the closest good image is not among those learnt
 
 
 @pytest.mark.skipif(find_chromium() is None, reason="needs Chromium")

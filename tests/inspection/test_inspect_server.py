@@ -344,7 +344,14 @@ def test_own_names_of_the_host_are_served(site, host):
 
 
 def test_posts_from_other_sites_are_refused(site):
-    for origin in ("http://evil.example", "null", "https://localhost.evil.example", "http://127.0.0.1:1", "nonsense"):
+    for origin in (
+        "http://evil.example",
+        "null",
+        "https://localhost.evil.example",
+        "http://127.0.0.1:1",
+        "nonsense",
+        "http://[",
+    ):
         status, found = site.send("/api/check", file_of(FINE), headers={"Origin": origin})
         assert status == 403
         assert "another site" in found["detail"]

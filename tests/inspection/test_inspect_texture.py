@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 
-from vwkde.inspection.features import FEATURES
-from vwkde.inspection.patches import PatchGrid
+from vwkde.inspection.patches import PAPER_GRID
+from vwkde.inspection.texture import Texture
 
-GRID = PatchGrid()
-TEXTURE = FEATURES["texture"]
+TEXTURE = Texture(grid=PAPER_GRID)
 WAVELENGTHS = (4.0, 6.0, 9.0, 14.0, 24.0)
 LEVEL, COS_2, COS_4, SIN_2, SIN_4, PEAK = range(6)
 """Places of the features of one wavelength."""
@@ -26,7 +25,7 @@ def grating(wavelength, angle, size=128, contrast=0.2):
 def test_the_grain_is_that_of_a_plain_transform():
     """One wavelength and patch at a time, with the filter written out and in double precision."""
     image = np.random.default_rng(0).random((96, 80)).astype(np.float32)
-    found = TEXTURE(image, GRID)
+    found = TEXTURE(image)
     extended = np.pad(image.astype(np.float64), 32, mode="symmetric")
     spectrum = np.fft.fft2(extended)
     fy, fx = np.fft.fftfreq(160)[:, None], np.fft.fftfreq(144)[None]
@@ -48,13 +47,13 @@ def test_the_grain_is_that_of_a_plain_transform():
 
 @pytest.mark.parametrize("place", range(5))
 def test_waves_are_strongest_at_their_own_length(place):
-    levels = grain(TEXTURE(grating(WAVELENGTHS[place], 0.4), GRID))[2:-2, 2:-2, :, LEVEL]
+    levels = grain(TEXTURE(grating(WAVELENGTHS[place], 0.4)))[2:-2, 2:-2, :, LEVEL]
     assert (levels.argmax(axis=-1) == place).all()
 
 
 def test_the_second_harmonic_points_along_the_waves():
     for angle in (0.0, np.pi / 4, np.pi / 2, 3 * np.pi / 4):
-        inner = grain(TEXTURE(grating(9.0, angle), GRID))[2:-2, 2:-2, 2]
+        inner = grain(TEXTURE(grating(9.0, angle)))[2:-2, 2:-2, 2]
         pointed = np.arctan2(-inner[..., SIN_2], inner[..., COS_2]) / 2
         turned = (pointed - angle + np.pi / 2) % np.pi - np.pi / 2
         assert np.abs(turned).max() < 0.05
@@ -62,10 +61,10 @@ def test_the_second_harmonic_points_along_the_waves():
 
 def test_gray_and_roughness_are_told_apart():
     image = 0.3 + 0.2 * np.random.default_rng(1).random((96, 96)).astype(np.float32)
-    brighter = TEXTURE(image + np.float32(0.25), GRID) - TEXTURE(image, GRID)
+    brighter = TEXTURE(image + np.float32(0.25)) - TEXTURE(image)
     np.testing.assert_allclose(brighter[..., 0], 0.25, atol=1e-5)
     np.testing.assert_allclose(brighter[..., 1:], 0, atol=0.02)
-    rougher = TEXTURE(image.mean() + 2 * (image - image.mean()), GRID) - TEXTURE(image, GRID)
+    rougher = TEXTURE(image.mean() + 2 * (image - image.mean())) - TEXTURE(image)
     np.testing.assert_allclose(rougher[..., 0], 0, atol=0.02)
     np.testing.assert_allclose(grain(rougher)[..., LEVEL], np.log(2), atol=0.02)
     np.testing.assert_allclose(grain(rougher)[..., PEAK], 0, atol=0.02)
@@ -73,7 +72,7 @@ def test_gray_and_roughness_are_told_apart():
 
 
 def test_a_flat_image_has_finite_features():
-    found = TEXTURE(np.full((64, 80), 0.5, dtype=np.float32), GRID)
+    found = TEXTURE(np.full((64, 80), 0.5, dtype=np.float32))
     assert found.shape == (2, 3, 41)
     assert np.isfinite(found).all()
     np.testing.assert_allclose(found[..., 0], 0.5, rtol=1e-6)

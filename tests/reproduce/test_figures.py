@@ -8,7 +8,7 @@ from PIL import Image
 
 from vwkde import datasets
 from vwkde.posterior import posterior
-from vwkde.reproduce import FIGURES, fig1, fig4, fig5, fig_a2, figure_named, reproduce
+from vwkde.reproduce import FIGURES, fig1, fig2, fig4, fig5, fig_a1, fig_a2, figure_named, reproduce
 from vwkde.reproduce.figure import QUICK, WHOLE, Claim, Figure, Scale
 from vwkde.reproduce.repeats import repeat
 from vwkde.reproduce.sweep import BESIDE, LABELS, collect_sweep, deviation, estimate, near_truth, relative_bias
@@ -164,3 +164,88 @@ def test_the_command_tells_a_wrong_name_before_any_work(tmp_path):
     assert done.returncode == 2
     assert "There is no figure 'fig9'" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def drawn(figure, results):
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas(figsize=figure.size, layout="constrained")
+    figure.draw(results, canvas)
+    return canvas.axes
+
+
+def test_a_method_that_failed_is_not_near_the_truth():
+    panel = {
+        "truth": [1.0, 1.0],
+        "methods": {method: {"kl": [[1.0], [1.01]]} for method in LABELS} | {"nn": {"kl": [[1.0], []]}},
+    }
+    panel["methods"]["kliep"] = {"kl": [[], [1.0]]}
+    assert near_truth(panel, 0.15) == [method for method in LABELS if method not in ("nn", "kliep")]
+
+
+def test_an_estimator_that_failed_bears_out_no_claim():
+    outcomes = {task.name: Outcome(1.0, 1.0) for task in fig4.FIGURE.tasks(SMALL)}
+    truth = {panel.name: panel.points[-1].pair.kl for panel in fig4._panels(SMALL)}
+    for name in outcomes:
+        panel, *_, method = name.split("/")
+        failed = method == "vwkde-mb" and panel == "iso-20"
+        outcomes[name] = Outcome(error="ValueError: why") if failed else Outcome(truth[panel], 1.0)
+    claims = fig4.FIGURE.claims(fig4.FIGURE.collect(outcomes, SMALL))
+    assert not next(claim for claim in claims if "nearly unbiased" in claim.text).holds
+
+
+@pytest.mark.parametrize("name", [name for name in FIGURES if name not in ("fig4", "fig5", "table1", "table2", "fig6")])
+def test_a_figure_is_not_made_without_one_of_its_tasks(name):
+    outcomes = {task.name: Outcome(error="ValueError: why") for task in FIGURES[name].tasks(SMALL)}
+    with pytest.raises(RuntimeError, match=r"tasks failed; the first is .*: ValueError: why"):
+        FIGURES[name].collect(outcomes, SMALL)
+
+
+@pytest.mark.parametrize(("factor", "holds"), [(0.1, True), (1.0, False)])
+def test_figure_2_is_collected_judged_and_drawn(factor, holds):
+    """With made-up outcomes: the bias of KDE grows with the bandwidth, that of VWKDE is such a part of it."""
+    outcomes = {}
+    for task in fig2.FIGURE.tasks(SMALL):
+        method, bandwidth, _ = task.name.split("/")
+        bias = 0.01 * float(bandwidth) * (factor if method == "vwkde-mb" else 1.0)
+        line = np.linspace(0, 1, len(fig2._LINE)).tolist()
+        value = {"squared_bias": bias, "variance": 0.02, "mean": line, "deviation": line, "kl": [1.0, 1.1]}
+        outcomes[task.name] = Outcome(value, 1.0)
+    results = json.loads(json.dumps(fig2.FIGURE.collect(outcomes, SMALL)))
+    assert results["methods"]["kde"][1]["squared_bias"] == pytest.approx(0.008)
+    assert [claim.holds for claim in fig2.FIGURE.claims(results)] == [holds, holds, True]
+    first, *others = drawn(fig2.FIGURE, results)
+    np.testing.assert_allclose(first.lines[0].get_ydata(), results["truth"])
+    for ax, method in zip(others, ("kde", "vwkde-mb"), strict=True):
+        shown = [each["squared_bias"] for each in results["methods"][method]]
+        np.testing.assert_allclose(ax.lines[0].get_ydata(), shown)
+        np.testing.assert_allclose(ax.lines[0].get_xdata(), results["bandwidths"])
+
+
+def test_figure_a1_is_collected_judged_and_drawn():
+    """With made-up outcomes: VWKDE is a little off the truth, the others are twice as far."""
+    truth = posterior(fig_a1._PAIR.log_ratio(fig_a1._POINTS), 0.5)
+    off = {algorithm: 0.01 if algorithm in fig_a1._OWN else 0.02 for algorithm in fig_a1.ALGORITHMS}
+    outcomes = {
+        task.name: Outcome((truth + off[task.arguments[0]] * (1 + task.arguments[2])).tolist(), 1.0)
+        for task in fig_a1.FIGURE.tasks(SMALL)
+    }
+    results = json.loads(json.dumps(fig_a1.FIGURE.collect(outcomes, SMALL)))
+    assert results["rows"] == fig_a1._QUICK_ROWS
+    for algorithm, error in off.items():
+        assert results["mean_squared_error"][algorithm] == pytest.approx([error**2, 4 * error**2], rel=1e-4)
+    (claim,) = fig_a1.FIGURE.claims(results)
+    assert claim.holds
+    assert "KDE 0.0010, " in claim.measured
+    axes = drawn(fig_a1.FIGURE, results)
+    assert [ax.get_title().split(":")[0] for ax in axes] == list(fig_a1.ALGORITHMS.values())
+    dots = axes[0].collections[0].get_offsets()
+    np.testing.assert_allclose(dots[:, 1] - dots[:, 0], off["kde"], atol=1e-5)
+
+
+@pytest.mark.parametrize("algorithm", ["kde", "svm", "vwkde-mb", "default"])
+def test_posteriors_of_figure_a1_go_with_the_truth(algorithm):
+    found = np.array(fig_a1.predict(algorithm, 400, 0))
+    truth = posterior(fig_a1._PAIR.log_ratio(fig_a1._POINTS), 0.5)
+    assert ((found >= 0) & (found <= 1)).all()
+    assert np.corrcoef(found, truth)[0, 1] > 0.5

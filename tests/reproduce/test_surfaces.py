@@ -2,23 +2,28 @@
 
 import gzip
 import json
+import shutil
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+from scipy import ndimage
 from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
 import vwkde.reproduce
 from vwkde.cli import app
 from vwkde.inspection.patches import PAPER_GRID
-from vwkde.reproduce import digits, reproduce, surfaces
+from vwkde.reproduce import cnn, digits, reproduce, surfaces
 from vwkde.reproduce.cnn import choose_patches, patches_of, train
+from vwkde.reproduce.deals import SPOILT, Digit, choose_surfaces, deal
+from vwkde.reproduce.detectors import Finding
 from vwkde.reproduce.figure import Scale
-from vwkde.reproduce.readings import LARGEST, READINGS, Judgement, detected
+from vwkde.reproduce.readings import LARGEST, READINGS, detected
 from vwkde.reproduce.surface_rows import total
-from vwkde.reproduce.surfaces import METHODS, SPOILT, Digit, assess, choose_surfaces, deal, surface_tasks
+from vwkde.reproduce.surfaces import METHODS, assess, surface_tasks
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 SIDE = 128
@@ -131,12 +136,12 @@ def test_stand_in_digits_look_like_threes():
     assert mean[4:24, 8:20].mean() > 3 * mean[4:24, :4].mean()  # the middle is drawn, the margin is not
 
 
-def judgement(*patches, score=1.0, level=None):
-    """Return a judgement with these values at patches, (row, column): value, and zero elsewhere."""
+def finding(*patches, score=1.0, level=None):
+    """Return a finding with these values at patches, (row, column): value, and zero elsewhere."""
     values = np.zeros(PAPER_GRID.shape(SHAPE))
     for row, column, value in patches:
         values[row, column] = value
-    return Judgement(score, values, level)
+    return Finding(score, values, level)
 
 
 def square(top, left, side=32):
@@ -146,25 +151,25 @@ def square(top, left, side=32):
 
 
 def test_the_detection_is_all_patches_above_nine_tenths_of_the_largest():
-    found = detected(judgement((0, 0, 10.0), (2, 3, 9.1), (4, 4, 8.9)), SHAPE)
+    found = detected(finding((0, 0, 10.0), (2, 3, 9.1), (4, 4, 8.9)), SHAPE)
     np.testing.assert_array_equal(found, square(0, 0) | square(32, 48))
 
 
 def test_values_below_zero_have_a_detection_too():
     values = np.full(PAPER_GRID.shape(SHAPE), -5.0)
     values[1, 1] = -2.0
-    np.testing.assert_array_equal(detected(Judgement(0.0, values), SHAPE), square(16, 16))
+    np.testing.assert_array_equal(detected(Finding(0.0, values), SHAPE), square(16, 16))
 
 
 def test_with_a_level_there_may_be_no_detection():
-    assert not detected(judgement((0, 0, 2.0), level=2.2), SHAPE).any()
-    assert not READINGS["all"](judgement((0, 0, 2.0), level=2.2), square(0, 0))
-    assert not READINGS["region"](judgement((0, 0, 2.0), level=2.2), square(0, 0))
-    assert not READINGS["boxes"](judgement((0, 0, 2.0), level=2.2), square(0, 0))
+    assert not detected(finding((0, 0, 2.0), level=2.2), SHAPE).any()
+    assert not READINGS["all"](finding((0, 0, 2.0), level=2.2), square(0, 0))
+    assert not READINGS["region"](finding((0, 0, 2.0), level=2.2), square(0, 0))
+    assert not READINGS["boxes"](finding((0, 0, 2.0), level=2.2), square(0, 0))
 
 
 def test_log_ratios_beyond_single_precision_count_alike():
-    far = judgement((0, 0, 50_000.0), (4, 4, LARGEST))
+    far = finding((0, 0, 50_000.0), (4, 4, LARGEST))
     assert detected(far, SHAPE)[70, 70]
     assert not detected(far, SHAPE, np.inf)[70, 70]
     assert READINGS["all"](far, square(64, 64))
@@ -172,13 +177,13 @@ def test_log_ratios_beyond_single_precision_count_alike():
 
 
 def test_readings_differ_as_they_say():
-    two = judgement((0, 0, 10.0), (5, 5, 9.5))
+    two = finding((0, 0, 10.0), (5, 5, 9.5))
     assert READINGS["all"](two, square(80, 80))  # half of the detection is on the defect
     assert not READINGS["region"](two, square(80, 80))  # the largest value is not
     assert not READINGS["boxes"](two, square(80, 80))  # the box of both is nearly the whole image
-    assert READINGS["boxes"](judgement((2, 2, 10.0)), square(32, 32))
-    assert READINGS["pixels"](judgement((2, 2, 10.0), (2, 3, 10.0), (3, 2, 10.0), (3, 3, 10.0)), square(48, 48, 20))
-    assert not READINGS["pixels"](judgement((2, 2, 10.0)), square(0, 0))
+    assert READINGS["boxes"](finding((2, 2, 10.0)), square(32, 32))
+    assert READINGS["pixels"](finding((2, 2, 10.0), (2, 3, 10.0), (3, 2, 10.0), (3, 3, 10.0)), square(48, 48, 20))
+    assert not READINGS["pixels"](finding((2, 2, 10.0)), square(0, 0))
 
 
 def test_a_map_of_pixels_is_taken_as_it_is():
@@ -186,20 +191,20 @@ def test_a_map_of_pixels_is_taken_as_it_is():
     values[10:20, 30:50] = 5
     mask = np.zeros(SHAPE, dtype=bool)
     mask[10:20, 30:50] = True
-    np.testing.assert_array_equal(detected(Judgement(1.0, values), SHAPE), mask)
-    assert all(is_right(Judgement(1.0, values), mask) for is_right in READINGS.values())
+    np.testing.assert_array_equal(detected(Finding(1.0, values), SHAPE), mask)
+    assert all(is_right(Finding(1.0, values), mask) for is_right in READINGS.values())
 
 
 def test_areas_and_precisions_of_a_known_case(folder):
     """Good images score 0 to 11, defective ones 20, 10.5 and so on; only the first two defects are found."""
     dealt = deal(choose_surfaces(folder, ["1"], None, None, quick=False), "Class1", 0)
-    good = [judgement((0, 0, 1.0), score=float(at)) for at in range(12)]
+    good = [finding((0, 0, 1.0), score=float(at)) for at in range(12)]
     scores = [20.0, 10.5, 5.5, 4.5, 3.5, 2.5]
     bad = [
-        Judgement(score, shot.mask(SHAPE).astype(float) if place < 2 else -shot.mask(SHAPE).astype(float))
+        Finding(score, shot.mask(SHAPE).astype(float) if place < 2 else -shot.mask(SHAPE).astype(float))
         for place, (score, shot) in enumerate(zip(scores, dealt.defective, strict=True))
     ]
-    wrong = [judgement((0, 0, 1.0), score=float(at)) for at in (100.0, 0.5)]
+    wrong = [finding((0, 0, 1.0), score=float(at)) for at in (100.0, 0.5)]
     found = assess(dealt, {"good": good, "dagm": bad, "added": wrong, "pasted": wrong})
     assert found["auc"]["dagm"] == pytest.approx(roc_auc_score([0] * 12 + [1] * 6, [*range(12), *scores]), abs=1e-5)
     # recall 1/6 at precision 1, 2/6 at 2/3 (20, 11, 10.5), no more
@@ -217,6 +222,35 @@ def test_tasks_of_another_set_of_images_have_other_names(folder):
     names = [{task.name for task in surface_tasks(Scale(2, surfaces=run))} for run in runs]
     assert all(len(each) == 2 * len(METHODS) for each in names)
     assert len(set.union(*names)) == sum(map(len, names))
+
+
+def test_tasks_are_those_of_the_images_wherever_they_lie(folder, tmp_path):
+    def names(root):
+        return [task.name for task in surface_tasks(Scale(1, surfaces=choose_surfaces(root, ["1"], None, None, False)))]
+
+    before = names(folder)
+    shutil.copytree(folder, tmp_path / "moved")
+    assert names(tmp_path / "moved") == before
+    shutil.copytree(folder, tmp_path / "changed")
+    Image.fromarray(surface(7_000)).save(tmp_path / "changed" / "Class1" / "003.png", optimize=True)
+    assert not set(names(tmp_path / "changed")) & set(before)
+
+
+@pytest.mark.parametrize("method", ["texture", "cnn"])
+def test_methods_that_see_more_than_gradients_find_the_defect(folder, monkeypatch, method):
+    if method == "cnn":
+        pytest.importorskip("torch")
+        monkeypatch.setattr(cnn, "train", partial(train, steps=60))
+    dealt = deal(choose_surfaces(folder, ["1"], None, None, quick=False), "Class1", 0).with_labels()
+    judge = METHODS[method](dealt)
+    shot = dealt.defective[0]
+    bad, good = judge(shot), judge(dealt.good[-1])
+    assert bad.score > good.score
+    assert (bad.level is None) == (method == "texture")
+    pixels = bad.values if method == "texture" else PAPER_GRID.spread(bad.values, SHAPE)
+    near = ndimage.maximum_filter(shot.mask(SHAPE), 33)
+    assert near.ravel()[np.argmax(pixels)]
+    assert near.mean() < 0.5
 
 
 def test_without_torch_the_network_is_left_out_and_told(monkeypatch, folder):

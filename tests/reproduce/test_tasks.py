@@ -3,7 +3,7 @@ import json
 import pytest
 
 from vwkde import _progress
-from vwkde.reproduce.tasks import Task, run_tasks, versions_used
+from vwkde.reproduce.tasks import Outcome, Task, run_tasks, values_of, versions_used
 
 
 def double(x):
@@ -59,3 +59,12 @@ def test_a_journal_of_another_version_is_refused(tmp_path):
     journal.write_text('{"versions": {"vwkde": "0.0.1"}}\n')
     with pytest.raises(ValueError, match="choose another folder"):
         run_tasks(tasks(1), journal, "stage", 1)
+
+
+def test_values_are_there_unless_a_task_failed():
+    done = {"one": Outcome(1.0), "two": Outcome([2])}
+    assert values_of(done) == {"one": 1.0, "two": [2]}
+    with pytest.raises(
+        RuntimeError, match=r"1 of 3 tasks failed; the first is bad: ValueError: why. The others are kept"
+    ):
+        values_of(done | {"bad": Outcome(error="ValueError: why")})

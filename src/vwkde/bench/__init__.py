@@ -25,15 +25,15 @@ def run_bench(
     if absent:
         raise ValueError(f"The engine {absent[0]!r} cannot be timed here. Choose among: {', '.join(here)}.")
     chosen = {engine: device for engine, device in here.items() if not engines or engine in engines}
-    limits = {
-        (device, dtype): measure_limits(dtype, device, n_threads)
-        for device in sorted({"cpu", *chosen.values()})
-        for dtype in PRECISIONS
-    }
-    bench = Bench(chosen, sizes, limits, n_threads)
     measurements: list[Measurement] = []
     wanted = names or list(TASKS)
     with warnings.catch_warnings(), threadpool_limits(n_threads):
+        limits = {
+            (device, dtype): measure_limits(dtype, device, n_threads)
+            for device in sorted({"cpu", *chosen.values()})
+            for dtype in PRECISIONS
+        }
+        bench = Bench(chosen, sizes, limits, n_threads)
         warnings.simplefilter("ignore")  # peers warn of what they are known for; here only time counts
         for name in track(wanted, "tasks", len(wanted)):
             measurements += TASKS[name](bench)

@@ -2,15 +2,15 @@
 
 import json
 import platform
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
-from vwkde import _blocks
-from vwkde._canvas import BLACK, RED, TEAL
+from vwkde._blocks import thread_count
+from vwkde._canvas import BLACK, GOLD, NAVY, RED, TEAL
 from vwkde._files import save_picture, write_text
+from vwkde._versions import versions_here
 from vwkde.bench.limits import Limits
 from vwkde.bench.measurement import Measurement
 
@@ -21,7 +21,7 @@ TITLES = {
     "inspection": "Surface inspection",
 }
 _SIZES = {"sums": "queries and points", "fit": "rows per sample", "kl": "rows per sample", "inspection": "good images"}
-_COLOURS = (TEAL, RED, "#edae49", "#003d5b", "#66a182", "#8d6a9f", "#9a9a9a", "#c77d4f")
+_COLOURS = (TEAL, RED, GOLD, NAVY, "#66a182", "#8d6a9f", "#9a9a9a", "#c77d4f")
 
 
 def tables(measurements: list[Measurement]) -> list[Table]:
@@ -64,24 +64,24 @@ def describe_limits(limits: list[Limits]) -> str:
     )
 
 
-def to_dict(measurements: list[Measurement], limits: list[Limits]) -> dict[str, Any]:
-    """Return all numbers of a run, and what it ran on."""
-    packages = ("vwkde", "numpy", "scipy", "scikit-learn", "numba")
+def to_dict(measurements: list[Measurement], limits: list[Limits], n_threads: int | None = None) -> dict[str, Any]:
+    """Return all numbers of a run, and what it ran on: so many threads, or all there are."""
+    versions = versions_here("numpy", "scipy", "scikit-learn", "numba")
     return {
         "machine": {
             "processor": platform.machine(),
-            "threads": _blocks.thread_count(),
-            "python": platform.python_version(),
+            "threads": thread_count(n_threads),
+            "python": versions.pop("python"),
         },
-        "versions": {name: version(name) for name in packages},
+        "versions": versions,
         "limits": [vars(each) for each in limits],
         "measurements": [each.to_dict() for each in measurements],
     }
 
 
-def write_numbers(path: Path, measurements: list[Measurement], limits: list[Limits]) -> None:
+def write_numbers(path: Path, record: dict[str, Any]) -> None:
     """Write the numbers as JSON."""
-    write_text(path, json.dumps(to_dict(measurements, limits), indent=2) + "\n")
+    write_text(path, json.dumps(record, indent=2) + "\n")
 
 
 def save_bench(path: Path, measurements: list[Measurement]) -> None:

@@ -45,13 +45,18 @@ class Calibration:
 _ROUNDING = 1e-9
 
 
-def calibrate(scores: Floats, false_reject_rate: float) -> Calibration:
-    """Return the calibration by these scores; too few of them for the rate is told in a warning."""
+def check_rate(false_reject_rate: float) -> None:
+    """Refuse a share of good images that cannot be one."""
     if not 0 < false_reject_rate < 1:
         raise ValueError(
             f"The 'false_reject_rate' parameter must lie between 0 and 1, for example 0.01. "
             f"Got {false_reject_rate!r} instead."
         )
+
+
+def calibrate(scores: Floats, false_reject_rate: float) -> Calibration:
+    """Return the calibration by these scores; too few of them for the rate is told in a warning."""
+    check_rate(false_reject_rate)
     if not np.isfinite(scores).all():
         raise ValueError("A good image has a score that is not finite: its patches are all alike. Leave it out.")
     found = Calibration(np.asarray(scores, dtype=np.float64), float(false_reject_rate))

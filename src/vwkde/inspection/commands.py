@@ -9,14 +9,17 @@ import typer
 
 from vwkde._cluster import connected
 from vwkde._console import bars, errors
+from vwkde.inspection.images import MOST_MEBIBYTES
 
 if TYPE_CHECKING:
     from vwkde.inspection.inspector import SurfaceInspector
     from vwkde.inspection.layouts import Item, Layout
     from vwkde.inspection.pictures import Failure, Pictures
-    from vwkde.inspection.runs import Outcome
+    from vwkde.inspection.runs import RunResult
 
 Engine = Literal["auto", "dask"]
+Settings = tuple[str, float, int, Engine]
+"""Features, rate of false rejects, seed and engine of an inspector."""
 
 FINDING, ERROR, INTERRUPTED = 1, 2, 130
 """Exit status when an image fails, when something went wrong, and after Ctrl-C."""
@@ -75,7 +78,7 @@ def fit(
     _check_place(output)
     with connected(dask):
         settings = features, rate, seed, _engine(dask)
-        inspector, failures = _fitted(layout, *settings, "Nothing was learnt, and nothing written.")
+        inspector, failures = _fitted(layout, settings, "Nothing was learnt, and nothing written.")
     _save(inspector, output)
     count = len(inspector.names_)
     typer.echo(f"{count} good images learnt; score above which an image fails: {_nats(inspector)}. {output}")
@@ -151,7 +154,8 @@ def evaluate(
 
     inspector = None if model is None else SurfaceInspector.load(model, engine=_engine(dask))
     if inspector is not None:
-        found = {root.absolute().name: with_model(recognise(root), inspector.names_, hold_out, seed)}
+        learnt = dict(zip(inspector.names_, inspector.fingerprints_, strict=True))
+        found = {root.absolute().name: with_model(recognise(root), learnt, hold_out, seed)}
     else:
         found = {name: without_model(layout, hold_out, seed) for name, layout in recognise_all(root).items()}
     if dry_run:
@@ -209,7 +213,7 @@ def serve(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 is any that is free.")] = 8000,
     read_only: Annotated[bool, typer.Option("--read-only", help="Let nobody add images to the model.")] = False,
-    most: Annotated[int, typer.Option("--max-upload", min=1, help="Largest upload, in MiB.")] = 32,
+    most: Annotated[int, typer.Option("--max-upload", min=1, help="Largest upload, in MiB.")] = MOST_MEBIBYTES,
 ) -> None:
     """Check images in the browser: a page, and an API for programs, on this machine."""
     from vwkde.inspection.extra import require
@@ -233,13 +237,14 @@ def serve(
 def _items(images: Path) -> "tuple[Item, ...]":
     """Return the images to check: of a data set those to test, of a folder all but masks and pictures of runs."""
     from vwkde.inspection.images import find_images
-    from vwkde.inspection.layouts import Item, LayoutError, MaskFile, recognise_all
+    from vwkde.inspection.layouts import Item, LayoutError, UnknownLayoutError, recognise_all
+    from vwkde.inspection.masks import MaskFile
     from vwkde.inspection.run_folder import without_overlays
 
     if images.is_file():
         return (Item(images, images.name, None, None),)
     masks: set[Path] = set()
-    with suppress(LayoutError):
+    with suppress(UnknownLayoutError):
         layouts = recognise_all(images).values()
         if all(layout.kind in ("mvtec", "dagm-2") and layout.test for layout in layouts):
             return tuple(item for layout in layouts for item in layout.test)
@@ -250,16 +255,20 @@ def _items(images: Path) -> "tuple[Item, ...]":
     return tuple(Item(path, path.relative_to(images).as_posix(), None, None) for path in found)
 
 
-def _fitted(
-    layout: "Layout", features: str, rate: float, seed: int, engine: Engine, if_stopped: str
-) -> "tuple[SurfaceInspector, list[Failure]]":
-    from vwkde.inspection.inspector import SurfaceInspector
+def _fitted(layout: "Layout", settings: Settings, if_stopped: str) -> "tuple[SurfaceInspector, list[Failure]]":
     from vwkde.inspection.pictures import Pictures
 
+    inspector = _unfitted(*settings)
     pictures = Pictures(layout.good)
     with _interruptible(if_stopped), _told(pictures), bars():
-        inspector = SurfaceInspector(features, false_reject_rate=rate, random_state=seed, engine=engine).fit(pictures)
+        inspector.fit(pictures)
     return inspector, pictures.failures
+
+
+def _unfitted(features: str, rate: float, seed: int, engine: Engine) -> "SurfaceInspector":
+    from vwkde.inspection.inspector import SurfaceInspector
+
+    return SurfaceInspector(features, false_reject_rate=rate, random_state=seed, engine=engine)
 
 
 def _run(
@@ -269,7 +278,7 @@ def _run(
     source: str,
     model: str,
     labelled: bool = False,
-) -> "tuple[Outcome, list[Failure]]":
+) -> "tuple[RunResult, list[Failure]]":
     from vwkde.inspection.pictures import Pictures
     from vwkde.inspection.runs import run_images
 
@@ -284,28 +293,30 @@ def _evaluate(
     inspector: "SurfaceInspector | None",
     output: Path,
     model: str,
-    settings: tuple[str, float, int, Engine],
+    settings: Settings,
     as_json: bool,
 ) -> None:
     """Test one model, or one for each data set that is fitted first, and tell the figures."""
-    from vwkde.inspection.run_folder import REPORT, open_folder, to_json
+    from vwkde.inspection.run_folder import REPORT, opened_folder, to_json
     from vwkde.inspection.summaries import print_evaluation, print_overview, write_summary
 
-    outcomes: dict[str, Outcome] = {}
+    if inspector is None:
+        _unfitted(*settings).check_parameters()
+    outcomes: dict[str, RunResult] = {}
     failures: list[Failure] = []
-    open_folder(output)
-    for name, layout in layouts.items():
-        folder = output / name if len(layouts) > 1 else output
-        judge = inspector
-        if judge is None:
-            open_folder(folder)
-            judge, failed = _fitted(layout, *settings, f"There are no results in {folder}.")
+    with opened_folder(output):
+        for name, layout in layouts.items():
+            folder = output / name if len(layouts) > 1 else output
+            with opened_folder(folder):
+                judge = inspector
+                if judge is None:
+                    judge, failed = _fitted(layout, settings, f"There are no results in {folder}.")
+                    failures += failed
+                    _save(judge, folder / model)
+                outcomes[name], failed = _run(judge, layout.test, folder, name, model, labelled=True)
             failures += failed
-            _save(judge, folder / model)
-        outcomes[name], failed = _run(judge, layout.test, folder, name, model, labelled=True)
-        failures += failed
-        _exit_if_stopped(outcomes[name], folder)
-    record = next(iter(outcomes.values())).record if len(layouts) == 1 else write_summary(output, outcomes)
+            _exit_if_stopped(outcomes[name], folder)
+        record = next(iter(outcomes.values())).record if len(layouts) == 1 else write_summary(output, outcomes)
     if as_json:
         typer.echo(to_json(record))
     else:
@@ -318,7 +329,7 @@ def _engine(dask: str | None) -> Engine:
     return "auto" if dask is None else "dask"
 
 
-def _print_rejected(outcome: "Outcome") -> None:
+def _print_rejected(outcome: "RunResult") -> None:
     rejected = [row for row in outcome.record["images"] if row["verdict"] == "NG"]
     for row in rejected[:_MOST_LINES]:
         typer.echo(f"NG {row['image']}: {row['score']:.3g} nats, p = {row['p_value']:.3g}")
@@ -356,7 +367,7 @@ def _stop(words: str) -> NoReturn:
     raise typer.Exit(INTERRUPTED)
 
 
-def _exit_if_stopped(outcome: "Outcome", folder: Path) -> None:
+def _exit_if_stopped(outcome: "RunResult", folder: Path) -> None:
     from vwkde.inspection.run_folder import SCORES
 
     if outcome.stopped:

@@ -16,26 +16,18 @@ from scipy import stats
 from vwkde._progress import track
 from vwkde.inspection.inspector import Inspection
 from vwkde.inspection.layouts import Item
-from vwkde.inspection.metrics import (
-    Defect,
-    Detection,
-    Matches,
-    PixelCounts,
-    PixelTally,
+from vwkde.inspection.metrics import UndefinedMeasureError
+from vwkde.inspection.metrics.bootstrap import bootstrap_interval
+from vwkde.inspection.metrics.detections import Matches, detection_average_precision, match_detections
+from vwkde.inspection.metrics.images import (
     PrecisionRecallCurve,
     RocCurve,
-    UndefinedMeasureError,
-    aupro,
-    bootstrap_interval,
-    count_pixels,
-    detection_average_precision,
     image_auroc,
     image_average_precision,
-    match_detections,
-    pixel_auroc,
     precision_recall_curve,
     roc_curve,
 )
+from vwkde.inspection.metrics.pixels import PixelCounts, PixelTally, aupro, count_pixels, pixel_auroc
 from vwkde.inspection.regions import find_regions, near_peak
 
 Mask = NDArray[np.bool_]
@@ -158,7 +150,9 @@ class Evaluator:
         if mask is not None or not item.defective:
             mask = np.zeros(found.log_ratio.shape, bool) if mask is None else mask
             self._pixels.append(count_pixels(found.log_ratio, mask))
-            self._matches += match_detections(_detections(found), _defects(mask), images=1)
+            # a detection is where the map comes up to a part of its largest value, and as sure as its own largest
+            detections = find_regions(found.log_ratio, near_peak(found.log_ratio, _PART_OF_PEAK))
+            self._matches.append(match_detections(detections, find_regions(mask.astype(np.float64), 1.0)))
 
     def evaluate(self) -> Evaluation:
         """Return what the labels say of all images so far."""
@@ -204,13 +198,3 @@ class Evaluator:
 
 def _share(rejected: Mask, chosen: Mask) -> Share | None:
     return Share(int(rejected[chosen].sum()), int(chosen.sum())) if chosen.any() else None
-
-
-def _detections(found: Inspection) -> list[Detection]:
-    """Return the regions where the map comes up to its largest value, each as sure as its own largest."""
-    regions = find_regions(found.log_ratio, near_peak(found.log_ratio, _PART_OF_PEAK))
-    return [Detection(0, region.peak, region.mask) for region in regions]
-
-
-def _defects(mask: Mask) -> list[Defect]:
-    return [Defect(0, region.mask) for region in find_regions(mask.astype(np.float64), 1.0)]

@@ -1,7 +1,7 @@
 """What is measured in each patch of an image.
 
-A set of features is a function of an image and the grid of its patches. It keeps nothing of the images it sees; the
-coordinates in which patches are compared are learnt from good images afterwards, by `vwkde.inspection.coordinates`.
+A set of features is a function of an image, over the patches of its own grid. It keeps nothing of the images it sees;
+the coordinates in which patches are compared are learnt from good images afterwards, by `vwkde.inspection.coordinates`.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ class FeatureSet(Protocol):
     def worst(self) -> int | None:
         """How many of the patches make the score, the most unlike the good ones; None for all."""
 
-    def __call__(self, image: Singles, grid: PatchGrid) -> Singles:
+    def __call__(self, image: Singles) -> Singles:
         """Return the features of every patch, of shape (down, across, features)."""
 
 
@@ -51,12 +51,12 @@ class GradientMoments:
     worst: int | None = None
     grid: PatchGrid = PAPER_GRID
 
-    def __call__(self, image: Singles, grid: PatchGrid) -> Singles:
+    def __call__(self, image: Singles) -> Singles:
         """Return the features of every patch, of shape (down, across, 4)."""
-        grid.shape(image.shape)
+        self.grid.shape(image.shape)
         smooth = ndimage.gaussian_filter(image.astype(np.float64), _SMOOTHING)
         length = np.hypot(ndimage.correlate(smooth, _SCHARR), ndimage.correlate(smooth, _SCHARR.T))
-        return np.stack(grid.moments(length), axis=-1).astype(np.float32)
+        return np.stack(self.grid.moments(length), axis=-1).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,13 @@ class _Given:
     worst: int | None = None
     grid: PatchGrid = PAPER_GRID
 
-    def __call__(self, image: Singles, grid: PatchGrid) -> Singles:
+    def __call__(self, image: Singles) -> Singles:
         found = np.asarray(self.function(image), dtype=np.float32)
-        wanted = grid.shape(image.shape)
+        wanted = self.grid.shape(image.shape)
         if found.ndim != 3 or found.shape[:2] != wanted:
             raise ValueError(
                 f"The features must have shape ({wanted[0]}, {wanted[1]}, any number), one row for each patch of "
-                f"{grid.size} pixels at a step of {grid.step}. Got shape {found.shape} instead."
+                f"{self.grid.size} pixels at a step of {self.grid.step}. Got shape {found.shape} instead."
             )
         if not np.isfinite(found).all():
             raise ValueError("The features must be finite. Got NaN or infinity instead.")

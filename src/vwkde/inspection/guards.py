@@ -50,7 +50,7 @@ class OwnHost:
         if not self._is_own(host):
             return f"This server does not go by the name {_shortened(host)}; use the address that it printed."
         origin = headers.get("origin")
-        if method not in _SAFE and origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if method not in _SAFE and origin is not None and _place(origin) != host.lower():
             return "This request comes from a page of another site, and is refused."
         return None
 
@@ -106,6 +106,14 @@ class SafeHeaders:
             await send(message)
 
         await self.app(scope, receive, with_headers)
+
+
+def _place(origin: str) -> str | None:
+    """Return the host and port of an origin; none if it is not well formed."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _is_address(name: str) -> bool:

@@ -15,6 +15,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 MOST_PIXELS = 64_000_000
 """Images with more pixels than this are refused."""
 
+MOST_MEBIBYTES = 32
+"""MiB that may be sent to a server at a time, unless it is told otherwise."""
+
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".pgm")
 """What the names of image files end in, in small letters."""
 
@@ -41,6 +45,12 @@ _BITS_PER_SAMPLE, _SAMPLE_FORMAT = 258, 339
 
 _SIGNED = 2
 """The TIFF sample format of whole numbers that may be negative."""
+
+_ROUNDING = 1e-6
+"""By how much numbers may be below 0 or above 1: arithmetic rounds."""
+
+_FINGERPRINT = 32
+"""Characters of a fingerprint."""
 
 
 class ImageError(ValueError):
@@ -63,10 +73,44 @@ def read_image(path: Path, least_side: int = 1) -> NDArray[np.float32]:
         _refuse(path, f"the file cannot be read ({error.strerror or error}); check the name and the disk.")
 
 
-def decode_image(data: bytes, name: str, least_side: int = 1) -> NDArray[np.float32]:
+def decode_image(data: bytes, name: str) -> NDArray[np.float32]:
     """Read the bytes of an image file, as `read_image` does; errors call it `name`."""
     require("PIL")
-    return _read(io.BytesIO(data), name, least_side)
+    return _read(io.BytesIO(data), name)
+
+
+def as_image(pixels: Any, name: str) -> NDArray[np.floating]:
+    """Return an array as `read_image` would return it: gray, values 0 to 1; errors call it `name`.
+
+    8 and 16 bits are divided by the largest number that they hold; other numbers must lie from 0 to 1 already.
+    """
+    try:
+        values = np.asarray(pixels)
+    except (TypeError, ValueError):
+        _refuse(name, "this is not an array of pixels; give one of shape (height, width).")
+    if values.dtype not in (np.uint8, np.uint16) and values.dtype.kind != "f":
+        _refuse(
+            name,
+            f"pixels must be numbers from 0 to 1, or whole ones of type uint8 or uint16. Got {values.dtype} instead; "
+            "convert them, for example with image.astype(np.uint8).",
+        )
+    if values.ndim != 2 or not values.size:
+        _refuse(name, f"an image must be gray, of shape (height, width). Got shape {values.shape} instead.")
+    if values.dtype.kind == "u":
+        return np.divide(values, np.float32(np.iinfo(values.dtype).max), dtype=np.float32)
+    low, high = values.min(), values.max()
+    if not (low >= -_ROUNDING and high <= 1 + _ROUNDING):
+        if not np.isfinite(values).all():
+            _refuse(name, "pixels must be finite. Got NaN or infinity instead; fill them in, or leave the image out.")
+        found = f"values from {low:g} to {high:g}"
+        _refuse(name, f"pixels must lie from 0 to 1. Got {found} instead; divide by the value of white, such as 255.")
+    return values
+
+
+def fingerprint(image: NDArray[np.floating]) -> str:
+    """Return what tells the pixels of an image from those of all others."""
+    pixels = np.ascontiguousarray(image, dtype=np.float32)
+    return sha256(f"{pixels.shape}".encode() + pixels.tobytes()).hexdigest()[:_FINGERPRINT]
 
 
 def encode_png(pixels: NDArray[np.uint8]) -> bytes:
@@ -128,7 +172,7 @@ _without_pillow_warnings = Shared(_ignoring_pillow)
 """Hold back Pillow's warnings: an image that it warns about is refused here, or it can be read all the same."""
 
 
-def _read(file: IO[bytes], name: str, least_side: int) -> NDArray[np.float32]:
+def _read(file: IO[bytes], name: str, least_side: int = 1) -> NDArray[np.float32]:
     if not file.read(1):
         _refuse(name, "the file is empty (0 bytes); copy or save it again.")
     file.seek(0)

@@ -1,8 +1,8 @@
 """The inspection as one object: learn a surface from good images, then judge others."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import count, islice
+from numbers import Integral
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal, Self
@@ -12,25 +12,24 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from vwkde import _html, _sketches
-from vwkde._blocks import run, thread_count
 from vwkde._canvas import RED, TEAL
 from vwkde._cluster import spread
-from vwkde._progress import track
 from vwkde.engines import choose_engine
-from vwkde.inspection.calibration import Calibration, calibrate
+from vwkde.inspection.calibration import Calibration, calibrate, check_rate
 from vwkde.inspection.coordinates import Coordinates, fit_coordinates
 from vwkde.inspection.features import FeatureSet, as_features
-from vwkde.inspection.images import encode_png
+from vwkde.inspection.images import as_image, encode_png
 from vwkde.inspection.library import Library, make_library
 from vwkde.inspection.map_colours import map_colours
+from vwkde.inspection.measuring import Images, mapped, measure_all, rows_of
 from vwkde.inspection.model_file import ModelFileError, read_model, write_model
+from vwkde.inspection.patches import PatchGrid
 from vwkde.inspection.pictures import check_shape
 from vwkde.inspection.regions import Box, find_regions, near_peak
 from vwkde.resources import Resources
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
-Images = Iterable[Singles] | Iterable[tuple[str, Singles]]
 
 _FEWEST = 3
 """Good images without which nothing can be said: each is judged by at least two others."""
@@ -38,8 +37,6 @@ _AT_LEAST_SHOWN = 0.9
 """What reaches this share of a rejected image's largest value is shown, even if none reaches the threshold."""
 _LARGEST_MAP = 256
 """Pixels of the longer side of a map in a notebook, at most."""
-_THUMBNAIL = 96
-"""Pixels of the longer side of the small pictures of good images, at most."""
 
 
 @dataclass(frozen=True)
@@ -139,40 +136,61 @@ class SurfaceInspector:
         self.device = device
 
     def fit(self, images: Images) -> Self:
-        """Learn from good images: gray arrays of one shape, with values from 0 to 1, or pairs of a name and an array.
+        """Learn from good images: gray arrays of one shape, or pairs of a name and an array.
 
-        Images are taken one after the other, so that a generator need not hold them all.
+        Values are from 0 to 1, or whole numbers of 8 or 16 bits. Images are taken one after the other, so that a
+        generator need not hold them all.
         """
-        features = as_features(self.features)
-        names, measured, thumbnails, shape = _measure(images, features, self.n_threads)
-        if len(names) < _FEWEST:
-            raise ValueError(f"There are {len(names)} good images; at least {_FEWEST} are needed, and 20 or more help.")
-        coordinates = fit_coordinates(measured, features.components)
-        library = make_library(_mapped(measured, coordinates), self.candidates, self.random_state, features.worst)
-        self._features, self._coordinates = features, coordinates
-        self.image_shape = shape
+        features = self.check_parameters()
+        seen = measure_all(images, features, self.n_threads)
+        count = len(seen.names)
+        if count < _FEWEST:
+            raise ValueError(f"There are {count} good images; at least {_FEWEST} are needed, and 20 or more help.")
+        coordinates = fit_coordinates(seen.features, features.components)
+        library = make_library(mapped(seen.features, coordinates), self.candidates, self.random_state, features.worst)
         sums = library.mutual_sums(resources=self._resources)
-        self._settle(library, sums, names, thumbnails)
+        calibrations = self._calibrations(library, sums, features.grid, seen.shape)
+        self._features, self._coordinates, self.image_shape = features, coordinates, seen.shape
+        self._library, self._sums = library, sums
+        self.names_, self.thumbnails_, self.fingerprints_ = seen.names, seen.thumbnails, seen.fingerprints
+        self.calibration_, self.map_calibration_ = calibrations
         return self
+
+    def check_parameters(self) -> FeatureSet:
+        """Refuse parameters that cannot be meant; return the features that they name. `fit` does so first of all."""
+        check_rate(self.false_reject_rate)
+        _check_count(self.candidates, "candidates", 10)
+        if self.n_threads is not None:
+            _check_count(self.n_threads, "n_threads", 2)
+        if self.engine not in ("auto", "dask"):
+            raise ValueError(f"The 'engine' parameter must be 'auto' or 'dask'. Got {self.engine!r} instead.")
+        choose_engine(self.engine, self.device)
+        return as_features(self.features)
 
     def add(self, images: Images) -> Self:
         """Add good images; coordinates and widths stay as they are, the threshold follows."""
         self._check_fitted()
-        names, measured, thumbnails, _ = _measure(images, self._features, self.n_threads, self.image_shape, self.names_)
-        if names:
-            library = self._library.grown(_mapped(measured, self._coordinates))
+        seen = measure_all(images, self._features, self.n_threads, self.image_shape, self.names_)
+        if seen.names:
+            library = self._library.grown(mapped(seen.features, self._coordinates))
             sums = library.mutual_sums(self._sums, self._resources)
-            self._settle(library, sums, [*self.names_, *names], np.concatenate([self.thumbnails_, thumbnails]))
+            calibrations = self._calibrations(library, sums, self._features.grid, self.image_shape)
+            self._library, self._sums = library, sums
+            self.names_ = [*self.names_, *seen.names]
+            self.thumbnails_ = np.concatenate([self.thumbnails_, seen.thumbnails])
+            self.fingerprints_ = [*self.fingerprints_, *seen.fingerprints]
+            self.calibration_, self.map_calibration_ = calibrations
         return self
 
     def check(self, image: Singles, name: str = "image") -> Inspection:
-        """Judge one image."""
+        """Judge one image, an array as `fit` takes it."""
         self._check_fitted()
         start = perf_counter()
+        image = as_image(image, name)
         check_shape(image, self.image_shape, name)
-        measured = _rows(self._features(image, self._features.grid))
+        measured = rows_of(self._features(image))
         found = self._library.compare(self._coordinates(measured), self._resources)
-        ratio_map = self._map(found.log_ratio)
+        ratio_map = _map(found.log_ratio, self._features.grid, self.image_shape)
         return Inspection(
             name,
             found.score,
@@ -192,6 +210,11 @@ class SurfaceInspector:
             return spread(_check, self, images)
         return (self.check(image, name) for name, image in images)
 
+    @property
+    def features_name(self) -> str:
+        """What the features are called; a function goes by its own name."""
+        return self.features if isinstance(self.features, str) else getattr(self.features, "__name__", "given")
+
     def thumbnail(self, name: str) -> NDArray[np.uint8]:
         """Return a small gray picture of a good image."""
         return self.thumbnails_[self.names_.index(name)]
@@ -210,6 +233,7 @@ class SurfaceInspector:
             "length_scale": self._library.length_scale,
             "image_shape": list(self.image_shape),
             "names": self.names_,
+            "fingerprints": self.fingerprints_,
         }
         arrays: dict[str, NDArray[Any]] = {
             "patches": self._library.patches,
@@ -242,7 +266,7 @@ class SurfaceInspector:
                 engine=engine,
                 device=device,
             )
-            inspector._features = as_features(inspector.features)
+            inspector._features = inspector.check_parameters()
             inspector.image_shape = tuple(settings["image_shape"])
             inspector._coordinates = Coordinates(arrays["mean"], arrays["matrix"])
             inspector._library = Library(
@@ -254,7 +278,9 @@ class SurfaceInspector:
             )
             inspector._sums, inspector.names_ = arrays["sums"], list(settings["names"])
             inspector.thumbnails_ = arrays["thumbnails"]
-            inspector._calibrate(arrays["scores"], arrays["peaks"])
+            inspector.fingerprints_ = list(settings.get("fingerprints", [None] * len(inspector.names_)))
+            inspector.calibration_ = calibrate(arrays["scores"], inspector.false_reject_rate)
+            inspector.map_calibration_ = Calibration(arrays["peaks"], inspector.false_reject_rate)
         except KeyError as error:
             raise ModelFileError(f"{path}: the part {error} is missing. Fit it again, or take a copy.") from None
         return inspector
@@ -264,27 +290,18 @@ class SurfaceInspector:
         engine, device = choose_engine(self.engine, self.device)
         return Resources(engine, n_threads=self.n_threads, device=device)
 
-    def _settle(self, library: Library, sums: Floats, names: list[str], thumbnails: NDArray[np.uint8]) -> None:
-        """Keep a library and what its images say of one another."""
+    def _calibrations(
+        self, library: Library, sums: Floats, grid: PatchGrid, shape: tuple[int, ...]
+    ) -> tuple[Calibration, Calibration]:
+        """Return the calibrations of scores and of maps by what the images of a library say of one another."""
         found = library.left_out(sums, self._resources)
         scores = np.array([comparison.score for comparison in found])
-        peaks = np.array([self._map(comparison.log_ratio).max() for comparison in found], dtype=np.float64)
-        self._calibrate(scores, peaks)
-        self._library, self._sums, self.names_, self.thumbnails_ = library, sums, names, thumbnails
-
-    def _calibrate(self, scores: Floats, peaks: Floats) -> None:
-        self.calibration_ = calibrate(scores, self.false_reject_rate)
-        self.map_calibration_ = Calibration(peaks, self.false_reject_rate)
-
-    def _map(self, log_ratio: Floats) -> Singles:
-        grid = self._features.grid
-        values = log_ratio.reshape(grid.shape(self.image_shape))
-        return grid.spread(values, self.image_shape).astype(np.float32)
+        peaks = np.array([_map(comparison.log_ratio, grid, shape).max() for comparison in found], dtype=np.float64)
+        return calibrate(scores, self.false_reject_rate), Calibration(peaks, self.false_reject_rate)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: what was learnt, and the scores of good images."""
-        features = self.features if isinstance(self.features, str) else getattr(self.features, "__name__", "given")
-        title = f"SurfaceInspector: {features} features, false-reject rate {self.false_reject_rate:g}"
+        title = f"SurfaceInspector: {self.features_name} features, false-reject rate {self.false_reject_rate:g}"
         if not hasattr(self, "_library"):
             return _html.card(title, "not fitted yet")
         threshold = self.calibration_.threshold
@@ -304,70 +321,18 @@ class SurfaceInspector:
             raise NotFittedError("The inspector has seen no good images yet. Call fit with some first.")
 
 
+def _check_count(value: Any, name: str, example: int) -> None:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(
+            f"The '{name}' parameter must be a whole number from 1 up, for example {example}. Got {value!r} instead."
+        )
+
+
 def _check(inspector: SurfaceInspector, named: tuple[str, Singles]) -> Inspection:
     name, image = named
     return inspector.check(image, name)
 
 
-def _measure(
-    images: Images,
-    features: FeatureSet,
-    n_threads: int | None,
-    shape: tuple[int, ...] | None = None,
-    taken: Sequence[str] = (),
-) -> tuple[list[str], list[Singles], NDArray[np.uint8], tuple[int, ...]]:
-    """Return the names of images, their features, (patches, features), small pictures of them, and their shape."""
-    names: list[str] = []
-    measured: list[Singles] = []
-    thumbnails: list[NDArray[np.uint8]] = []
-    threads = thread_count(n_threads)
-    named = _named(images, len(taken))
-    total = getattr(images, "__len__", lambda: 0)()
-    for few in track(iter(lambda: list(islice(named, threads)), []), "measuring images", -(-total // threads)):
-        for name, image in few:
-            shape = image.shape if shape is None else shape
-            check_shape(image, shape, name)
-        found = dict.fromkeys(range(len(few)), few[0][1])
-
-        def work(place: int, few: list[tuple[str, Singles]] = few, found: dict[int, Singles] = found) -> None:
-            found[place] = _rows(features(few[place][1], features.grid))
-
-        run(work, list(found), None, threads)
-        for name, _ in few:
-            names.append(_unlike(name, {*taken, *names}))
-        measured += found.values()
-        thumbnails += [_shrunk(image) for _, image in few]
-    return names, measured, np.array(thumbnails, dtype=np.uint8), shape or ()
-
-
-def _named(images: Images, first: int) -> Iterator[tuple[str, Singles]]:
-    for number, each in enumerate(images, start=first):
-        yield each if isinstance(each, tuple) else (f"good {number}", each)
-
-
-def _unlike(name: str, taken: set[str]) -> str:
-    """Return the name, with a number where others have it already."""
-    numbered = (f"{name} ({number})" for number in count(2))
-    return name if name not in taken else next(each for each in numbered if each not in taken)
-
-
-def _shrunk(image: Singles) -> NDArray[np.uint8]:
-    """Return a small picture of an image: the mean gray of its blocks."""
-    block = -(-max(image.shape) // _THUMBNAIL)
-    height, width = (max(side // block, 1) * block for side in image.shape)
-    blocks = image[:height, :width].reshape(height // block, block, width // block, block)
-    return np.rint(255 * np.clip(blocks.mean(axis=(1, 3)), 0, 1)).astype(np.uint8)
-
-
-def _rows(features: Singles) -> Singles:
-    return features.reshape(-1, features.shape[2])
-
-
-def _mapped(measured: list[Singles], coordinates: Coordinates) -> Singles:
-    """Return the patches of all images in their coordinates; the features are given up on the way."""
-    first = coordinates(measured[0])
-    patches = np.empty((len(measured), *first.shape), dtype=np.float32)
-    for image in range(len(measured)):
-        patches[image] = coordinates(measured[image])
-        measured[image] = first[:0]
-    return patches
+def _map(log_ratio: Floats, grid: PatchGrid, shape: tuple[int, ...]) -> Singles:
+    """Return the log ratios of patches, spread to the pixels of an image."""
+    return grid.spread(log_ratio.reshape(grid.shape(shape)), shape).astype(np.float32)

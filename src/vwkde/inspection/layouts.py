@@ -15,12 +15,11 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from vwkde.inspection.images import ImageError, find_images, list_files, list_folders, list_images, read_image
+from vwkde.inspection.images import ImageError, find_images, list_files, list_folders, list_images
+from vwkde.inspection.masks import MaskFile, MaskSource, read_ellipses
 
 KNOWN_LAYOUTS = {
     "flat": "images directly in the folder",
@@ -40,65 +39,13 @@ _LABELS = "labels.txt"
 _NAMES_SHOWN = 3
 """Names that a description gives as examples."""
 
-_LOSSY_SUFFIXES = (".jpg", ".jpeg")
-"""What the names of files end in whose black may not be quite black."""
-
 
 class LayoutError(ImageError):
-    """The images of a folder cannot be told apart, or a mask cannot be used; told in one line."""
+    """The images of a folder cannot be told apart; told in one line."""
 
 
-class MaskSource(Protocol):
-    """Where the mask of an image comes from."""
-
-    def draw(self, shape: tuple[int, int]) -> NDArray[np.bool_]:
-        """Return the mask of an image of this (height, width), true where it is defective."""
-        ...
-
-
-@dataclass(frozen=True)
-class MaskFile:
-    """A mask in an image file: whatever is not black is defective (in a JPEG, whatever is not nearer to black)."""
-
-    path: Path
-
-    def draw(self, shape: tuple[int, int]) -> NDArray[np.bool_]:
-        """Return the mask, which must have the shape of the image."""
-        gray = read_image(self.path)
-        if gray.shape != tuple(shape):
-            found, wanted = (f"{width}×{height}" for height, width in (gray.shape, shape))
-            raise LayoutError(f"{self.path}: the mask has {found} pixels and its image {wanted}; make them equal.")
-        return gray > (0.5 if self.path.suffix.lower() in _LOSSY_SUFFIXES else 0)
-
-
-@dataclass(frozen=True)
-class Ellipse:
-    """An ellipse of DAGM's labels: semi-axes, rotation in radians, and centre, where the first pixel is at (1, 1)."""
-
-    major: float
-    minor: float
-    rotation: float
-    x: float
-    y: float
-
-    def draw(self, shape: tuple[int, int]) -> NDArray[np.bool_]:
-        """Return the mask of the ellipse, cut where it leaves the image."""
-        row, column = np.ogrid[: shape[0], : shape[1]]
-        right, down = column - (self.x - 1), row - (self.y - 1)
-        along = right * np.cos(self.rotation) + down * np.sin(self.rotation)
-        across = down * np.cos(self.rotation) - right * np.sin(self.rotation)
-        return np.asarray((along / self.major) ** 2 + (across / self.minor) ** 2 <= 1)
-
-
-@dataclass(frozen=True)
-class MaskUnion:
-    """A mask of several parts."""
-
-    parts: tuple[MaskSource, ...]
-
-    def draw(self, shape: tuple[int, int]) -> NDArray[np.bool_]:
-        """Return a mask that is true where any part is."""
-        return np.any([part.draw(shape) for part in self.parts], axis=0)
+class UnknownLayoutError(LayoutError):
+    """There is no layout that a folder has."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +103,7 @@ def recognise(root: Path) -> Layout:
     layouts = recognise_all(root)
     if len(layouts) > 1:
         names = _some(list(layouts))
-        raise LayoutError(f"{root}: the folder holds {len(layouts)} sets of images ({names}); name one of them.")
+        raise LayoutError(f"{root}: the folder holds {len(layouts)} data sets ({names}); name one of them.")
     return next(iter(layouts.values()))
 
 
@@ -169,7 +116,9 @@ def recognise_all(root: Path) -> dict[str, Layout]:
         return layouts
     if layout := _dagm_first(root) or _flat(root):
         return {root.name: layout}
-    raise LayoutError(f"{root}: no images in a known layout, but {_contents(root)}; known are {_known_layouts()}.")
+    raise UnknownLayoutError(
+        f"{root}: no images in a known layout, but {_contents(root)}; known are {_known_layouts()}."
+    )
 
 
 def describe(layout: Layout) -> str:
@@ -313,49 +262,9 @@ def _labelled_items(root: Path, folder: Path) -> tuple[Item, ...]:
 
 def _ellipse_items(folder: Path) -> tuple[Item, ...]:
     labels = _labels_file(folder)
-    masks = _read_ellipses(labels) if labels else {}
+    masks = read_ellipses(labels) if labels else {}
     items = _items(folder.parent, find_images(folder), defective=True)
     return tuple(replace(item, mask=masks.get(_number(item.path))) for item in items)
-
-
-def _read_ellipses(path: Path) -> dict[int | None, MaskSource]:
-    """Return the mask of each image by its number; several lines for one image are several defects.
-
-    Lines without any number, such as a heading, are passed over; DAGM's own files end in one.
-    """
-    try:
-        lines = path.read_text("utf-8-sig", errors="replace").splitlines()
-    except OSError as error:
-        raise LayoutError(f"{path}: the file cannot be read ({error.strerror or error}).") from None
-    ellipses: dict[int, list[Ellipse]] = {}
-    for number, line in enumerate(lines, start=1):
-        fields = line.replace(",", " ").replace(";", " ").split()
-        if not any(map(_is_number, fields)):
-            continue
-        try:
-            index, ellipse = _read_ellipse(fields)
-        except ValueError:
-            raise LayoutError(
-                f"{path}: line {number} must hold six numbers: image, two positive semi-axes, rotation, x and y."
-            ) from None
-        ellipses.setdefault(index, []).append(ellipse)
-    return {index: parts[0] if len(parts) == 1 else MaskUnion(tuple(parts)) for index, parts in ellipses.items()}
-
-
-def _read_ellipse(fields: list[str]) -> tuple[int, Ellipse]:
-    index, major, minor, *rest = map(float, fields)
-    rotation, x, y = rest
-    if not (index.is_integer() and min(major, minor) > 0 and np.isfinite([major, minor, *rest]).all()):
-        raise ValueError
-    return int(index), Ellipse(major, minor, rotation, x, y)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _number(path: Path) -> int | None:

@@ -182,11 +182,21 @@ class Library:
 
 def make_library(patches: Singles, candidates: int, seed: int, worst: int | None = None) -> Library:
     """Return the library of good images' patches, with bandwidth and length scale chosen by some of them."""
-    random = np.random.default_rng(seed)
-    some = patches[np.sort(random.permutation(len(patches))[:_SAMPLED_IMAGES])].astype(np.float64)
+    some = sampled_images(patches, seed)
     widths = [select_bandwidth(image, "likelihood", part=0.25, random_state=seed) for image in some]
-    scales = [median_length_scale(one, other) for one, other in zip(some, np.roll(some, 1, axis=0), strict=True)]
-    return Library(patches, float(np.exp(np.mean(np.log(widths)))), float(np.mean(scales)), candidates, worst)
+    return Library(patches, float(np.exp(np.mean(np.log(widths)))), mean_length_scale(some), candidates, worst)
+
+
+def sampled_images(patches: Singles, seed: int) -> Floats:
+    """Return the patches of the few good images that widths are chosen by."""
+    chosen = np.random.default_rng(seed).permutation(len(patches))[:_SAMPLED_IMAGES]
+    return patches[np.sort(chosen)].astype(np.float64)
+
+
+def mean_length_scale(images: Floats) -> float:
+    """Return the mean over pairs of images of the median distance between their patches."""
+    pairs = zip(images, np.roll(images, 1, axis=0), strict=True)
+    return float(np.mean([median_length_scale(one, other) for one, other in pairs]))
 
 
 def _sums_of(first: int, batch: Batch, images: range) -> Floats:

@@ -13,8 +13,10 @@ from vwkde._files import whole_file
 from vwkde.inspection.extra import require
 
 FORMAT = "vwkde-inspection"
-VERSION = 1
-"""Raised whenever older programs could not read the file rightly."""
+VERSION = 2
+"""Raised whenever older programs could not read the file rightly; files of all earlier versions are still read."""
+_SETTINGS_UNCHECKED = 1
+"""The last version whose digest was of the arrays alone."""
 
 
 class ModelFileError(ValueError):
@@ -27,12 +29,8 @@ def write_model(path: Path, arrays: Mapping[str, NDArray[Any]], settings: Mappin
     from safetensors.numpy import save
 
     tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    header = {
-        "format": FORMAT,
-        "version": str(VERSION),
-        "settings": json.dumps(settings, allow_nan=False, sort_keys=True),
-        "digest": _digest(tensors),
-    }
+    told = json.dumps(settings, allow_nan=False, sort_keys=True)
+    header = {"format": FORMAT, "version": str(VERSION), "settings": told, "digest": _digest(tensors, told)}
     with whole_file(path) as file:
         file.write(save(tensors, header))
 
@@ -45,7 +43,7 @@ def read_model(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     try:
         with safe_open(path, framework="numpy") as file:
             header = file.metadata() or {}
-            _check_header(path, header)
+            version = _version(path, header)
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  not a dictionary
     except FileNotFoundError:
         raise ModelFileError(f"{path}: there is no such file. Make it with: vwkde inspect fit GOOD -o {path}") from None
@@ -55,23 +53,38 @@ def read_model(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         raise ModelFileError(f"{path}: not a model file, or a damaged one. Fit it again, or take a copy.") from None
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be read: {error.strerror or error}.") from None
-    if header.get("digest") != _digest(tensors):
+    told = header.get("settings", "")
+    if header.get("digest") != _digest(tensors, "" if version <= _SETTINGS_UNCHECKED else told):
         raise ModelFileError(f"{path}: damaged: its numbers are not those that were written. Take a copy.")
-    return tensors, json.loads(header["settings"])
+    return tensors, _settings(path, told)
 
 
-def _check_header(path: Path, header: dict[str, str]) -> None:
+def _version(path: Path, header: Mapping[str, str]) -> int:
     if header.get("format") != FORMAT:
         raise ModelFileError(f"{path}: a safetensors file, but not one that vwkde wrote.")
-    if int(header["version"]) > VERSION:
+    told = header.get("version", "")
+    if not told.isdecimal():
+        raise ModelFileError(f"{path}: damaged: it does not tell its version. Take a copy.")
+    if int(told) > VERSION:
         raise ModelFileError(
-            f"{path}: written by a newer vwkde (format {header['version']}, this one reads up to {VERSION}). Upgrade "
+            f"{path}: written by a newer vwkde (format {told}, this one reads up to {VERSION}). Upgrade "
             f"with: pip install -U vwkde"
         )
+    return int(told)
 
 
-def _digest(tensors: Mapping[str, NDArray[Any]]) -> str:
-    found = sha256()
+def _settings(path: Path, told: str) -> dict[str, Any]:
+    try:
+        settings = json.loads(told)
+    except json.JSONDecodeError:
+        settings = None
+    if not isinstance(settings, dict):
+        raise ModelFileError(f"{path}: damaged: its settings cannot be read. Take a copy.")
+    return settings
+
+
+def _digest(tensors: Mapping[str, NDArray[Any]], settings: str) -> str:
+    found = sha256(settings.encode())
     for name in sorted(tensors):
         array = tensors[name]
         found.update(f"{name} {array.dtype} {array.shape}".encode())

@@ -33,7 +33,7 @@ class Model(BaseModel):
     )
     map_threshold: float | None = Field(description="The value of the map, in nats, above which it is coloured.")
     good_scores: list[float] = Field(description="The score of every good image, each judged by the others.")
-    read_only: bool = Field(description="Whether good images can be added.")
+    read_only: bool = Field(description="Whether the model is closed to further good images.")
     most_bytes: int = Field(description="Bytes in one request, at most.")
     most_pixels: int = Field(description="Pixels in an image, at most.")
     suffixes: list[str] = Field(description="What the names of image files end in.")

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from hashlib import sha256
+from math import isfinite
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import Any
@@ -38,6 +39,8 @@ _DIGITS = {"score": 6, "p_value": 6, "threshold": 6, "milliseconds": 1}
 """Digits after the point that are written."""
 _STRONGEST = 0.65
 """Opacity of the map's colours."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What formulas begin with in spreadsheets."""
 _LONGEST_NAME = 200
 """Bytes that the name of a picture may have."""
 
@@ -85,7 +88,7 @@ class RunFolder:
         when = {"finished": datetime.now().astimezone().isoformat(timespec="seconds")}
         # A picture may have been written just before the run was stopped, and its row not.
         planned = {} if state == COMPLETE else {"overlays": list(self._overlays.values())}
-        images = {"images": [_finite(row) for row in rows]}
+        images = {"images": [_json_row(row) for row in rows]}
         return self._write_results(state, when | {"counts": counts} | more | planned | images)
 
     def _write_results(self, state: str, more: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,6 +136,20 @@ def open_folder(folder: Path, planned: Iterable[str] = ()) -> None:
             raise OutputError(f"{folder / name}: is there already, and no run of vwkde wrote it. Name another folder.")
 
 
+@contextmanager
+def opened_folder(folder: Path) -> Iterator[None]:
+    """Open a folder for work that ends in a record; until then, and if it never does, the folder tells so."""
+    open_folder(folder)
+    write_results(folder, {"format": FORMAT, "state": RUNNING, "images": []})
+    try:
+        yield
+    finally:
+        left = _read_results(folder) or {}
+        if left.get("state") == RUNNING:
+            with suppress(OutputError):
+                write_results(folder, left | {"state": STOPPED})
+
+
 def check_writable(folder: Path) -> None:
     """Make a folder, unless it is there, and find out whether files can be written to it."""
     with writing(folder):
@@ -151,6 +168,11 @@ def writing(path: Path) -> Iterator[None]:
         raise OutputError(f"{blocking}: is a file, but a folder is needed there. Name another.") from None
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}.") from None
+
+
+def finite(value: float) -> float | None:
+    """Return a number as JSON holds it: none for a threshold that is infinite."""
+    return value if isfinite(value) else None
 
 
 def plain(text: str) -> str:
@@ -193,13 +215,18 @@ def _row(each: Inspection) -> dict[str, Any]:
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row as a table holds it: boxes as top:left:bottom:right, one after the other."""
     boxes = " ".join(":".join(map(str, box)) for box in row.get("boxes", []))
-    return _rounded(row) | {"boxes": boxes}
+    return {name: _defused(value) for name, value in _rounded(row).items()} | {"boxes": boxes}
 
 
-def _finite(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row as JSON holds it: no number for a threshold that is infinite."""
+def _defused(value: Any) -> Any:
+    """Return a text that no spreadsheet takes for a formula, whatever the name of a file begins with."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _json_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row as JSON holds it."""
     found = _rounded(row)
-    return {name: None if isinstance(value, float) and np.isinf(value) else value for name, value in found.items()}
+    return {name: finite(value) if isinstance(value, float) else value for name, value in found.items()}
 
 
 def _rounded(row: Mapping[str, Any]) -> dict[str, Any]:

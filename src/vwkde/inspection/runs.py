@@ -23,14 +23,14 @@ from vwkde.inspection.pictures import Failure, Pictures
 from vwkde.inspection.report import write_report
 from vwkde.inspection.report.content import Report
 from vwkde.inspection.report.gallery import Gallery
-from vwkde.inspection.run_folder import COMPLETE, SCORES, STOPPED, OutputError, RunFolder, draw_overlay, plain
+from vwkde.inspection.run_folder import COMPLETE, SCORES, STOPPED, OutputError, RunFolder, draw_overlay, finite, plain
 
 Singles = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunResult:
     """What came of a run: what `results.json` holds, and what labels say, if they were asked."""
 
     record: dict[str, Any]
@@ -49,7 +49,7 @@ def run_images(
     source: str,
     model: str,
     labelled: bool = False,
-) -> Outcome:
+) -> RunResult:
     """Judge images and write all that is to be told of them into a folder; `labelled`: compare with their labels.
 
     `source` and `model` are what the images and the model are called. An interrupt ends the run early, and is not
@@ -72,13 +72,16 @@ def run_images(
         state = STOPPED
     except OutputError as error:
         raise OutputError(f"{error} {_rescued(run, pictures)}") from None
+    except Exception:
+        _rescued(run, pictures)
+        raise
     record = run.write(pictures.failures, state)
     evaluation = None
     if evaluator is not None and state == COMPLETE and run.rows:
         evaluation = evaluator.evaluate()
         record = run.write(pictures.failures, state, metrics=evaluation.to_dict())
     write_report(folder, Report(record, inspector, gallery.pictures, evaluation))
-    return Outcome(record, evaluation)
+    return RunResult(record, evaluation)
 
 
 def _masked(pictures: Pictures, labelled: bool) -> Iterator[tuple[Item, Singles, Mask | None]]:
@@ -104,7 +107,7 @@ def _keep(
 
 
 def _rescued(run: RunFolder, pictures: Pictures) -> str:
-    """Write what was found before a disk was full, or the like, and tell whether that was possible."""
+    """Write what was found before something went wrong, and tell whether that was possible."""
     done = f"{len(run.rows)} of {len(pictures)} images had been checked"
     with suppress(OutputError):
         run.write(pictures.failures, STOPPED)
@@ -113,12 +116,11 @@ def _rescued(run: RunFolder, pictures: Pictures) -> str:
 
 
 def _about(inspector: SurfaceInspector, model: str) -> dict[str, Any]:
-    threshold, map_threshold = inspector.calibration_.threshold, inspector.map_calibration_.threshold
     return {
         "file": plain(model),
         "good_images": len(inspector.names_),
-        "features": inspector.features if isinstance(inspector.features, str) else "of the user's own",
+        "features": inspector.features_name,
         "false_reject_rate": inspector.false_reject_rate,
-        "threshold": threshold if np.isfinite(threshold) else None,
-        "map_threshold": map_threshold if np.isfinite(map_threshold) else None,
+        "threshold": finite(inspector.calibration_.threshold),
+        "map_threshold": finite(inspector.map_calibration_.threshold),
     }

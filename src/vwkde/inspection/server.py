@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from importlib.resources import files
 from ipaddress import ip_address
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,20 +24,20 @@ from fastapi.responses import JSONResponse, Response
 
 import vwkde
 from vwkde.inspection.guards import BodyLimit, OwnHost, SafeHeaders
-from vwkde.inspection.images import IMAGE_SUFFIXES, MOST_PIXELS, decode_image, encode_png
+from vwkde.inspection.images import IMAGE_SUFFIXES, MOST_MEBIBYTES, MOST_PIXELS, decode_image, encode_png
 from vwkde.inspection.inspector import Inspection, SurfaceInspector
 from vwkde.inspection.map_colours import map_colours
 from vwkde.inspection.replies import Judgement, Model, Problem, Rows
-from vwkde.inspection.run_folder import plain, scores_table
+from vwkde.inspection.run_folder import finite, plain, scores_table
 from vwkde.inspection.station import ChangedFileError, NamedImage, NotSavedError, Station
 
-MOST_BYTES = 32 * 2**20
+MOST_BYTES = MOST_MEBIBYTES * 2**20
 """Bytes in one request, at most, unless told otherwise."""
 
 _MOST_CONNECTIONS = 64
 _LONGEST_NAME = 200
 _MAP_SIDE = 1024
-"""Pixels of a map's longer side, at most; the map has one value for every patch, and patches are larger than that."""
+"""Pixels of a map's longer side, at most; it changes from patch to patch, so that of large ones some pixels will do."""
 _PICTURE_SIDE = 2048
 _EVERYWHERE = ("0.0.0.0", "::")
 """Hosts that stand for all addresses of this machine."""
@@ -196,16 +196,15 @@ def _decode(image: UploadFile) -> NamedImage:
 
 def _describe(app: FastAPI, inspector: SurfaceInspector) -> Model:
     height, width = inspector.image_shape
-    features = inspector.features
     return Model(
         name=app.state.model_name,
         good_images=len(inspector.names_),
         image_width=width,
         image_height=height,
-        features=features if isinstance(features, str) else getattr(features, "__name__", "a function"),
+        features=inspector.features_name,
         false_reject_rate=inspector.false_reject_rate,
-        threshold=_finite(inspector.calibration_.threshold),
-        map_threshold=_finite(inspector.map_calibration_.threshold),
+        threshold=finite(inspector.calibration_.threshold),
+        map_threshold=finite(inspector.map_calibration_.threshold),
         good_scores=inspector.calibration_.scores.tolist(),
         read_only=app.state.read_only,
         most_bytes=app.state.most_bytes,
@@ -222,7 +221,7 @@ def _judge(inspector: SurfaceInspector, name: str, pixels: Any) -> Judgement:
         verdict="NG" if found.rejected else "OK",
         score=found.score,
         p_value=found.p_value,
-        threshold=_finite(found.threshold),
+        threshold=finite(found.threshold),
         nearest_good=found.nearest,
         boxes=boxes if found.rejected else [],
         boxes_if_rejected=boxes,
@@ -244,10 +243,6 @@ def _picture(image: UploadFile) -> bytes:
     _, pixels = _decode(image)
     gray = Image.fromarray(np.rint(255 * pixels).astype(np.uint8))
     return encode_png(np.asarray(gray.reduce(-(-max(gray.size) // _PICTURE_SIDE))))
-
-
-def _finite(value: float) -> float | None:
-    return value if isfinite(value) else None
 
 
 def _own_hosts(host: str) -> set[str]:

@@ -6,15 +6,16 @@ from statistics import mean
 from typing import Any
 
 from rich.table import Table
+from rich.text import Text
 
 from vwkde._console import screen
 from vwkde.inspection.evaluation import LEVEL
 from vwkde.inspection.report import write_overview
 from vwkde.inspection.run_folder import COMPLETE, FORMAT, plain, write_results
-from vwkde.inspection.runs import Outcome
+from vwkde.inspection.runs import RunResult
 
 
-def print_evaluation(outcomes: Mapping[str, Outcome]) -> None:
+def print_evaluation(outcomes: Mapping[str, RunResult]) -> None:
     """Print the figures of one evaluation."""
     (outcome,) = outcomes.values()
     evaluation = outcome.evaluation
@@ -31,7 +32,7 @@ def print_evaluation(outcomes: Mapping[str, Outcome]) -> None:
     screen.print(table)
 
 
-def print_overview(outcomes: Mapping[str, Outcome]) -> None:
+def print_overview(outcomes: Mapping[str, RunResult]) -> None:
     """Print the figures of several evaluations, and their means."""
     titles = _titles(outcomes)
     means = _means(outcomes)
@@ -41,13 +42,13 @@ def print_overview(outcomes: Mapping[str, Outcome]) -> None:
         figures = [f"{values[key]:.3f}" if key in values else "–" for key in titles]
         evaluation = outcome.evaluation
         shares = (evaluation.found, evaluation.false_rejects) if evaluation else (None, None)
-        table.add_row(plain(name), *figures, *(str(share or "–") for share in shares))
+        table.add_row(Text(plain(name)), *figures, *(str(share or "–") for share in shares))
     table.add_section()
     table.add_row("mean", *(f"{means[key]:.3f}" for key in titles))
     screen.print(table)
 
 
-def write_summary(folder: Path, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+def write_summary(folder: Path, outcomes: Mapping[str, RunResult]) -> dict[str, Any]:
     """Write the figures of several evaluations, and a page that leads to their reports."""
     record = {
         "format": FORMAT,
@@ -63,16 +64,16 @@ def write_summary(folder: Path, outcomes: Mapping[str, Outcome]) -> dict[str, An
     return record
 
 
-def _titles(outcomes: Mapping[str, Outcome]) -> dict[str, str]:
+def _titles(outcomes: Mapping[str, RunResult]) -> dict[str, str]:
     evaluations = [outcome.evaluation for outcome in outcomes.values() if outcome.evaluation]
     return {each.name: each.title for evaluation in evaluations for each in evaluation.measures}
 
 
-def _values(outcome: Outcome) -> dict[str, float]:
+def _values(outcome: RunResult) -> dict[str, float]:
     return {each.name: each.value for each in outcome.evaluation.measures} if outcome.evaluation else {}
 
 
-def _means(outcomes: Mapping[str, Outcome]) -> dict[str, float]:
+def _means(outcomes: Mapping[str, RunResult]) -> dict[str, float]:
     """Return the mean of each measure over the data sets that have it."""
     values = [_values(outcome) for outcome in outcomes.values()]
     return {key: round(mean(each[key] for each in values if key in each), 6) for key in _titles(outcomes)}

@@ -46,11 +46,11 @@ class Texture:
     worst: int | None = 5
     grid: PatchGrid = WHOLE_GRID
 
-    def __call__(self, image: Singles, grid: PatchGrid) -> Singles:
+    def __call__(self, image: Singles) -> Singles:
         """Return the features of every patch, of shape (down, across, 41)."""
-        grid.shape(image.shape)
+        self.grid.shape(image.shape)
         image = image.astype(np.float32)
-        parts = [grid.means(image), *_grain(image, grid), *_roughness(image, grid)]
+        parts = [self.grid.means(image), *_grain(image, self.grid), *_roughness(image, self.grid)]
         return np.stack(parts, axis=-1).astype(np.float32)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from vwkde._canvas import require_matplotlib
 from vwkde.reproduce import fig1, fig2, fig3, fig4, fig5, fig6, fig_a1, fig_a2, table1, table2
-from vwkde.reproduce.figure import QUICK, Figure, Scale, Surfaces
+from vwkde.reproduce.figure import QUICK, Figure, Scale, SurfaceImages
 from vwkde.reproduce.pages import write_overview, write_page, write_picture, write_results
 from vwkde.reproduce.tasks import run_tasks, versions_used
 
@@ -22,7 +22,7 @@ def reproduce(
     quick: bool = False,
     n_jobs: int | None = None,
     cluster: str | None = None,
-    surfaces: Surfaces | None = None,
+    surfaces: SurfaceImages | None = None,
 ) -> Path:
     """Reproduce one figure or table in a folder of its name, and return that folder.
 

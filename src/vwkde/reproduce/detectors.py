@@ -10,7 +10,7 @@ vwkde, kde, nn-1, nn-10, nnwang
 mmd
     The smallest squared maximum mean discrepancy (unbiased, with a Gaussian kernel as wide as the median distance
     between patches of two good images); the values are the witness function against that good image.
-one-class svm
+osvm
     A one-class support vector machine on patches of all good images. The values are how far a patch is outside; the
     score is their mean over the patches of the image.
 """
@@ -26,19 +26,16 @@ from scipy.spatial.distance import cdist
 
 from vwkde.bandwidth import select_bandwidth
 from vwkde.baselines.nearest import Balls, compare_balls
-from vwkde.inspection.library import Library, make_library
+from vwkde.inspection.library import Library, make_library, mean_length_scale, sampled_images
 from vwkde.reproduce.pairs import common_balls, kernel_means, neighbour_distances
 from vwkde.resources import ONE_THREAD
 from vwkde.sums import log_kernel_sums
-from vwkde.weights.expansion import median_length_scale
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 CANDIDATES = 10
 """Good images that the weighted estimates are computed for."""
-_SAMPLED_IMAGES = 8
-"""Good images by which widths are chosen."""
 _SVM_ROWS = 5_000
 """Patches that the support vector machine is fitted on."""
 _SVM_OUTLIERS = 0.1
@@ -49,10 +46,15 @@ _LEAST_DISTANCE = np.float32(1e-6)
 
 @dataclass(frozen=True)
 class Finding:
-    """What a detector says of an image: its score, and a value for each patch."""
+    """What a method says of an image: a score, and values of its patches or of its pixels.
+
+    With `level`, the detection is what reaches it, and there may be none; without, what reaches a share of the largest
+    value.
+    """
 
     score: float
     values: Floats
+    level: float | None = None
 
 
 class Detector(Protocol):
@@ -158,7 +160,7 @@ def _fit_weighted(good: Singles, seed: int) -> Detector:
 
 def _fit_plain(good: Singles, seed: int) -> Detector:
     """Return plain estimates with the paper's bandwidth for them: that of the largest likelihood on the whole image."""
-    some = _some_images(good, seed).astype(np.float64)
+    some = sampled_images(good, seed)
     widths = [select_bandwidth(image, "likelihood", random_state=seed, resources=ONE_THREAD) for image in some]
     return Plain(Library(good, float(np.exp(np.mean(np.log(widths)))), 1.0, 1))
 
@@ -174,9 +176,7 @@ def _fit_common_balls(good: Singles, seed: int) -> Detector:
 
 
 def _fit_discrepancy(good: Singles, seed: int) -> Detector:
-    some = _some_images(good, seed).astype(np.float64)
-    widths = [median_length_scale(one, other) for one, other in zip(some, np.roll(some, 1, axis=0), strict=True)]
-    return Discrepancy(_transposed(good), float(np.mean(widths)))
+    return Discrepancy(_transposed(good), mean_length_scale(sampled_images(good, seed)))
 
 
 def _fit_outside(good: Singles, seed: int) -> Detector:
@@ -219,10 +219,6 @@ def _mean_within(patches: Singles, width: float) -> float:
     rows = np.ascontiguousarray(patches)
     total = kernel_means(rows, _transposed(rows[None]), width)[0] * len(rows) ** 2
     return float((total - len(rows)) / (len(rows) * (len(rows) - 1)))
-
-
-def _some_images(good: Singles, seed: int) -> Singles:
-    return good[np.sort(np.random.default_rng(seed).permutation(len(good))[:_SAMPLED_IMAGES])]
 
 
 def _transposed(good: Singles) -> Singles:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from vwkde import datasets
 from vwkde.datasets import Gaussian
 from vwkde.divergences import make_ratio
-from vwkde.reproduce.figure import Claim, Figure, Results, Scale
-from vwkde.reproduce.tasks import Outcome, Task
+from vwkde.reproduce.figure import Claim, Figure, Results, Scale, six_digits
+from vwkde.reproduce.tasks import Outcome, Task, values_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ def log_ratio_at_place(weighting: str, seed: int) -> float:
         None, {"guide": None, "weighting": weighting, "derivatives": "gaussian", "bandwidth": _BANDWIDTH / unit}
     )
     fitted = ratio.fit(*_PAIR.sample(_ROWS, random_state=seed))
-    return float(f"{fitted.log_ratio(np.array([[_PLACE]]))[0]:.6g}")
+    return float(six_digits(fitted.log_ratio(np.array([[_PLACE]]))[0]))
 
 
 def _tasks(scale: Scale) -> list[Task]:
@@ -60,6 +60,7 @@ def _tasks(scale: Scale) -> list[Task]:
 
 def _collect(outcomes: dict[str, Outcome], scale: Scale) -> Results:
     place = np.array([_PLACE])
+    found = values_of(outcomes)
 
     def densities(weighted: bool) -> list[float]:
         return [float(expected(each, place, weighted)[0]) for each in (_PAIR.numerator, _PAIR.denominator)]
@@ -72,9 +73,7 @@ def _collect(outcomes: dict[str, Outcome], scale: Scale) -> Results:
         ],
         "expected_plain": densities(False),
         "expected_weighted": densities(True),
-        "measured": {
-            name: [outcomes[f"{name}/{seed}"].value for seed in range(scale.repetitions)] for name in _CONTENDERS
-        },
+        "measured": {name: [found[f"{name}/{seed}"] for seed in range(scale.repetitions)] for name in _CONTENDERS},
     }
 
 

@@ -7,19 +7,21 @@ import numpy as np
 
 from vwkde._canvas import RED, TEAL
 from vwkde.inspection.images import decode_image, encode_png
-from vwkde.inspection.metrics import OVERLAP, overlap
+from vwkde.inspection.metrics.detections import OVERLAP, mask_overlap
 from vwkde.inspection.patches import PAPER_GRID
+from vwkde.reproduce.deals import deal, images_digest, surfaces_of
+from vwkde.reproduce.detectors import Finding
 from vwkde.reproduce.digits import SIDE
-from vwkde.reproduce.figure import Claim, Figure, Results, Scale, Surfaces
-from vwkde.reproduce.readings import Judgement, detected
-from vwkde.reproduce.surfaces import METHODS, deal, surfaces_of
-from vwkde.reproduce.tasks import Outcome, Task
+from vwkde.reproduce.figure import Claim, Figure, Results, Scale, SurfaceImages
+from vwkde.reproduce.readings import detected
+from vwkde.reproduce.surfaces import METHODS
+from vwkde.reproduce.tasks import Outcome, Task, values_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 
-def example(surfaces: Surfaces, name: str) -> Results:
+def example(surfaces: SurfaceImages, name: str) -> Results:
     """Return the first image with a pasted digit, its log ratios, and where the digit is."""
     dealt = deal(surfaces, name, 0)
     shot = dealt.pasted[0]
@@ -32,14 +34,13 @@ def example(surfaces: Surfaces, name: str) -> Results:
         "digit": [shot.digit.top, shot.digit.left],
         "log_ratio": np.round(found.values, 2).tolist(),
         "score": round(found.score, 4),
-        "overlap": round(overlap(detected(found, dealt.shape), shot.digit.mask(dealt.shape)), 4),
+        "overlap": round(mask_overlap(detected(found, dealt.shape), shot.digit.mask(dealt.shape)), 4),
     }
 
 
-def _task_name(surfaces: Surfaces) -> str:
+def _task_name(surfaces: SurfaceImages) -> str:
     name = surfaces.classes[0]
-    dealt = deal(surfaces, name, 0)
-    return f"example/{name}/{len(dealt.fit)}/{len(dealt.good)}/{'mnist' if surfaces.digits else 'digits'}"
+    return f"example/{name}/{images_digest(surfaces, name)}"
 
 
 def _tasks(scale: Scale) -> list[Task]:
@@ -48,10 +49,7 @@ def _tasks(scale: Scale) -> list[Task]:
 
 
 def _collect(outcomes: dict[str, Outcome], scale: Scale) -> Results:
-    outcome = outcomes[_task_name(surfaces_of(scale))]
-    if outcome.error:
-        raise RuntimeError(f"The example failed: {outcome.error}")
-    results: Results = outcome.value
+    results: Results = values_of(outcomes)[_task_name(surfaces_of(scale))]
     return results
 
 
@@ -75,7 +73,7 @@ def _draw(results: Results, canvas: "Canvas") -> None:
     top, left = results["digit"]
     shape = (image.shape[0], image.shape[1])
     shown = np.log10(1 + np.maximum(PAPER_GRID.spread(values, shape), 0))
-    found = detected(Judgement(results["score"], values), shape)
+    found = detected(Finding(results["score"], values), shape)
     axes = canvas.subplots(1, 3)
     for ax, title in zip(axes, ("Image", "Log ratio of the patches", "Detection"), strict=True):
         ax.set(title=title, xticks=[], yticks=[])

@@ -9,8 +9,8 @@ from vwkde import datasets
 from vwkde.baselines.posteriors import network_posterior, svm_posterior
 from vwkde.divergences import make_ratio
 from vwkde.posterior import posterior
-from vwkde.reproduce.figure import Claim, Figure, Results, Scale
-from vwkde.reproduce.tasks import Outcome, Task
+from vwkde.reproduce.figure import Claim, Figure, Results, Scale, six_digits
+from vwkde.reproduce.tasks import Outcome, Task, values_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -56,14 +56,12 @@ def _tasks(scale: Scale) -> list[Task]:
 
 def _collect(outcomes: dict[str, Outcome], scale: Scale) -> Results:
     truth = posterior(_PAIR.log_ratio(_POINTS), 0.5)
+    found = values_of(outcomes)
     errors, first = {}, {}
     for algorithm in ALGORITHMS:
-        found = [outcomes[f"{algorithm}/{_rows(scale)}/{seed}"] for seed in range(scale.repetitions)]
-        failed = [outcome.error for outcome in found if outcome.error]
-        if failed:
-            raise RuntimeError(f"{algorithm} failed: {failed[0]}")
-        errors[algorithm] = [float(f"{np.mean((np.array(each.value) - truth) ** 2):.6g}") for each in found]
-        first[algorithm] = found[0].value
+        predicted = [found[f"{algorithm}/{_rows(scale)}/{seed}"] for seed in range(scale.repetitions)]
+        errors[algorithm] = six_digits([np.mean((np.array(each) - truth) ** 2) for each in predicted])
+        first[algorithm] = predicted[0]
     return {
         "rows": _rows(scale),
         "truth": [round(float(value), 5) for value in truth],

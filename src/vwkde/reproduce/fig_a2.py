@@ -6,8 +6,8 @@ import numpy as np
 
 from vwkde import datasets
 from vwkde.baselines.kernel_density import KernelDensity
-from vwkde.reproduce.figure import Claim, Figure, Results, Scale
-from vwkde.reproduce.tasks import Outcome, Task
+from vwkde.reproduce.figure import Claim, Figure, Results, Scale, six_digits
+from vwkde.reproduce.tasks import Outcome, Task, values_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -25,7 +25,7 @@ def estimate(seed: int) -> list[list[float]]:
     """Return both densities along the slice by kernel estimates of one pair of samples."""
     samples = _PAIR.sample(_ROWS, random_state=seed)
     logs = [KernelDensity(points, _BANDWIDTH).log_density(_LINE) - _LOG_CONSTANT for points in samples]
-    return [[float(f"{value:.6g}") for value in np.exp(log)] for log in logs]
+    return [six_digits(np.exp(log)) for log in logs]
 
 
 def _tasks(scale: Scale) -> list[Task]:
@@ -33,7 +33,8 @@ def _tasks(scale: Scale) -> list[Task]:
 
 
 def _collect(outcomes: dict[str, Outcome], scale: Scale) -> Results:
-    estimates = np.array([outcomes[f"slice/{seed}"].value for seed in range(scale.repetitions)])
+    found = values_of(outcomes)
+    estimates = np.array([found[f"slice/{seed}"] for seed in range(scale.repetitions)])
     truth = [np.exp(each.log_density(_LINE)) for each in (_PAIR.numerator, _PAIR.denominator)]
     return {
         "line": _LINE[:, 0].tolist(),

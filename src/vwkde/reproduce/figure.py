@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from vwkde.reproduce.tasks import Outcome, Task
 
 if TYPE_CHECKING:
@@ -14,8 +16,13 @@ Results = dict[str, Any]
 """Numbers as JSON holds them."""
 
 
+def six_digits(values: Any) -> Any:
+    """Return a number, or a list of numbers, with six digits, ready for JSON."""
+    return [float(f"{value:.6g}") for value in values] if np.ndim(values) else float(f"{values:.6g}")
+
+
 @dataclass(frozen=True)
-class Surfaces:
+class SurfaceImages:
     """Images of surfaces: the folder of the classes, which of these, how many images of a kind, and MNIST's file."""
 
     folder: Path
@@ -30,7 +37,7 @@ class Scale:
 
     repetitions: int = 30
     quick: bool = False
-    surfaces: Surfaces | None = None
+    surfaces: SurfaceImages | None = None
 
 
 WHOLE = Scale()

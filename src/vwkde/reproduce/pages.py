@@ -33,18 +33,16 @@ def read_results(folder: Path) -> dict[str, Any]:
     return found
 
 
-def write_picture(folder: Path, figure: Figure, results: Results) -> Path | None:
+def write_picture(folder: Path, figure: Figure, results: Results) -> None:
     """Draw the figure, if there is something to draw."""
     if figure.draw is None:
-        return None
+        return
     require_matplotlib()
     from matplotlib.figure import Figure as Canvas
 
     canvas = Canvas(figsize=figure.size, layout="constrained")
     figure.draw(results, canvas)
-    path = folder / f"{figure.name}.png"
-    save_picture(path, canvas, dpi=100)
-    return path
+    save_picture(folder / f"{figure.name}.png", canvas, dpi=100)
 
 
 def write_page(folder: Path, figure: Figure) -> None:

@@ -11,14 +11,14 @@ and other ways to read the text; the results have the numbers of all.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde.inspection.metrics import OVERLAP, Box, overlap
+from vwkde.inspection.metrics.detections import OVERLAP, box_overlap, mask_overlap
 from vwkde.inspection.patches import PAPER_GRID
-from vwkde.inspection.regions import find_regions, near_peak
+from vwkde.inspection.regions import box_about, find_regions, near_peak
+from vwkde.reproduce.detectors import Finding
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -29,32 +29,19 @@ LARGEST = float(-np.log(np.finfo(np.float32).tiny))
 """Nats beyond which log ratios do not differ, where what is above a share of the largest is looked for."""
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """What a method says of an image: a score, and values of its patches or of its pixels.
-
-    With `level`, the detection is what reaches it, and there may be none; without, what reaches a share of the largest
-    value.
-    """
-
-    score: float
-    values: Floats
-    level: float | None = None
-
-
-def detected(judgement: Judgement, shape: tuple[int, int], largest: float = LARGEST) -> Mask:
+def detected(finding: Finding, shape: tuple[int, int], largest: float = LARGEST) -> Mask:
     """Return the pixels of the one detection in an image, values beyond the largest counting as this."""
-    return pixels_of(_reached(judgement, largest), shape)
+    return pixels_of(_reached(finding, largest), shape)
 
 
-def _reached(judgement: Judgement, largest: float) -> Mask:
+def _reached(finding: Finding, largest: float) -> Mask:
     """Return the patches, or pixels, that belong to the detection."""
-    values = np.minimum(judgement.values, largest)
-    return np.asarray(values >= _level(judgement, values))
+    values = np.minimum(finding.values, largest)
+    return np.asarray(values >= _level(finding, values))
 
 
-def _level(judgement: Judgement, values: Floats) -> float:
-    return near_peak(values, SHARE) if judgement.level is None else judgement.level
+def _level(finding: Finding, values: Floats) -> float:
+    return near_peak(values, SHARE) if finding.level is None else finding.level
 
 
 def pixels_of(chosen: Mask, shape: tuple[int, ...]) -> Mask:
@@ -68,42 +55,34 @@ def pixels_of(chosen: Mask, shape: tuple[int, ...]) -> Mask:
     return found
 
 
-def box_of(mask: Mask) -> Box:
-    """Return the box about all that is true, of no size where nothing is."""
-    if not mask.any():
-        return 0.0, 0.0, 0.0, 0.0
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    return float(rows[0]), float(columns[0]), float(rows[-1] + 1), float(columns[-1] + 1)
+def _all_patches(finding: Finding, mask: Mask) -> bool:
+    return mask_overlap(detected(finding, _shape(mask)), mask) > OVERLAP
 
 
-def _all_patches(judgement: Judgement, mask: Mask) -> bool:
-    return overlap(detected(judgement, _shape(mask)), mask) > OVERLAP
+def _unbounded(finding: Finding, mask: Mask) -> bool:
+    return mask_overlap(detected(finding, _shape(mask), np.inf), mask) > OVERLAP
 
 
-def _unbounded(judgement: Judgement, mask: Mask) -> bool:
-    return overlap(detected(judgement, _shape(mask), np.inf), mask) > OVERLAP
-
-
-def _largest_region(judgement: Judgement, mask: Mask) -> bool:
+def _largest_region(finding: Finding, mask: Mask) -> bool:
     """Look only at the region of the largest value, or of several the one with the most patches."""
-    values = np.minimum(judgement.values, LARGEST)
-    regions = find_regions(values, _level(judgement, values))
-    return bool(regions) and overlap(pixels_of(regions[0].mask, mask.shape), mask) > OVERLAP
+    values = np.minimum(finding.values, LARGEST)
+    regions = find_regions(values, _level(finding, values))
+    return bool(regions) and mask_overlap(pixels_of(regions[0].on(values.shape), mask.shape), mask) > OVERLAP
 
 
-def _boxes(judgement: Judgement, mask: Mask) -> bool:
-    return overlap(box_of(detected(judgement, _shape(mask))), box_of(mask)) > OVERLAP
+def _boxes(finding: Finding, mask: Mask) -> bool:
+    return box_overlap(box_about(detected(finding, _shape(mask))), box_about(mask)) > OVERLAP
 
 
-def _spread_to_pixels(judgement: Judgement, mask: Mask) -> bool:
+def _spread_to_pixels(finding: Finding, mask: Mask) -> bool:
     """Take the mean of the patches over a pixel as its value, and what reaches the level among pixels."""
-    if judgement.values.shape == mask.shape or judgement.level is not None:
-        return _all_patches(judgement, mask)
-    values = PAPER_GRID.spread(np.minimum(judgement.values, LARGEST), mask.shape)
-    return overlap(detected(Judgement(judgement.score, values), _shape(mask)), mask) > OVERLAP
+    if finding.values.shape == mask.shape or finding.level is not None:
+        return _all_patches(finding, mask)
+    values = PAPER_GRID.spread(np.minimum(finding.values, LARGEST), mask.shape)
+    return mask_overlap(detected(Finding(finding.score, values), _shape(mask)), mask) > OVERLAP
 
 
-READINGS: dict[str, Callable[[Judgement, Mask], bool]] = {
+READINGS: dict[str, Callable[[Finding, Mask], bool]] = {
     "all": _all_patches,
     "unbounded": _unbounded,
     "region": _largest_region,
@@ -113,11 +92,11 @@ READINGS: dict[str, Callable[[Judgement, Mask], bool]] = {
 """Ways to read when a detection is right; the first is that of the tables."""
 
 
-def readings_of(judgement: Judgement, mask: Mask | None) -> dict[str, bool]:
+def readings_of(finding: Finding, mask: Mask | None) -> dict[str, bool]:
     """Return whether the detection in a defective image is right, by every reading."""
     if mask is None:
         raise ValueError("A defective image has no mask.")
-    return {reading: is_right(judgement, mask) for reading, is_right in READINGS.items()}
+    return {reading: is_right(finding, mask) for reading, is_right in READINGS.items()}
 
 
 def _shape(mask: Mask) -> tuple[int, int]:

@@ -9,8 +9,8 @@ from vwkde._canvas import RED, TEAL
 from vwkde.datasets import Pair
 from vwkde.divergences import make_ratio
 from vwkde.posterior import posterior
-from vwkde.reproduce.figure import Results, Scale
-from vwkde.reproduce.tasks import Outcome, Task
+from vwkde.reproduce.figure import Results, Scale, six_digits
+from vwkde.reproduce.tasks import Outcome, Task, values_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,11 +64,11 @@ def repeat(
     # the mean of so many repetitions has a variance of its own, which is no bias
     squared_bias = (mean[at] - _truth(pair, points, what)) ** 2 - deviation[at] ** 2 / repetitions
     return {
-        "squared_bias": _rounded(max(squared_bias.mean(), 0.0)),
-        "variance": _rounded((deviation[at] ** 2).mean()),
-        "mean": _rounded(mean[len(points) :]),
-        "deviation": _rounded(deviation[len(points) :]),
-        "kl": _rounded(divergences),
+        "squared_bias": six_digits(max(squared_bias.mean(), 0.0)),
+        "variance": six_digits((deviation[at] ** 2).mean()),
+        "mean": six_digits(mean[len(points) :]),
+        "deviation": six_digits(deviation[len(points) :]),
+        "kl": six_digits(divergences),
     }
 
 
@@ -76,17 +76,14 @@ def collect_repeats(
     pair: Any, bandwidths: tuple[float, ...], line: Floats, what: Predicted, outcomes: dict[str, Outcome], scale: Scale
 ) -> Results:
     """Return all numbers by method, one entry per bandwidth, and the truth along the line."""
-    failed = [f"{name}: {outcome.error}" for name, outcome in outcomes.items() if outcome.error]
-    if failed:
-        raise RuntimeError(f"A task failed: {failed[0]}")
+    found = values_of(outcomes)
     return {
         "bandwidths": list(bandwidths),
-        "true_kl": _rounded(pair.kl),
-        "line": _rounded(line[:, 0]),
-        "truth": _rounded(_truth(pair, line, what)),
+        "true_kl": six_digits(pair.kl),
+        "line": six_digits(line[:, 0]),
+        "truth": six_digits(_truth(pair, line, what)),
         "methods": {
-            method: [outcomes[_task_name(method, bandwidth, scale)].value for bandwidth in bandwidths]
-            for method in METHODS
+            method: [found[_task_name(method, bandwidth, scale)] for bandwidth in bandwidths] for method in METHODS
         },
     }
 
@@ -124,11 +121,6 @@ def draw_bias_and_variance(ax: "Axes", results: Results, method: str) -> None:
 def _truth(pair: Pair[Any], x: Floats, what: Predicted) -> Floats:
     log_ratio = pair.log_ratio(x)
     return posterior(log_ratio, 0.5) if what == "posterior" else log_ratio
-
-
-def _rounded(values: Any) -> Any:
-    """Return numbers with six digits, ready for JSON."""
-    return [float(f"{value:.6g}") for value in values] if np.ndim(values) else float(f"{values:.6g}")
 
 
 def _task_name(method: str, bandwidth: float, scale: Scale) -> str:

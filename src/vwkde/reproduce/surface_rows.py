@@ -43,7 +43,7 @@ def deal_in_words(results: Results) -> list[str]:
 def table(results: Results, taken: Taken, paper: Paper, measure: str) -> list[str]:
     """Return the table: a row per method, and the paper's figure beside each of ours."""
     heads = [measure, COLUMNS["dagm"], "paper", COLUMNS["pasted"], COLUMNS["added"], "paper, unseen defect"]
-    lines = [_line(heads), _line(["---"] * len(heads))]
+    lines = [markdown_row(heads), markdown_row(["---"] * len(heads))]
     for method in results["methods"]:
         theirs = paper.get(method, {})
         ours = {column: _with_deviation(*total(results, taken, method, column)) for column in COLUMNS}
@@ -55,17 +55,17 @@ def table(results: Results, taken: Taken, paper: Paper, measure: str) -> list[st
             ours["added"],
             _with_deviation(*theirs[_UNSEEN]) if theirs else _NONE,
         ]
-        lines.append(_line(cells))
+        lines.append(markdown_row(cells))
     return lines
 
 
 def per_class(results: Results, taken: Taken, column: str) -> list[str]:
     """Return a table of one column's means, class by class."""
     heads = ["", *results["classes"], "mean"]
-    lines = [_line(heads), _line(["---"] * len(heads))]
+    lines = [markdown_row(heads), markdown_row(["---"] * len(heads))]
     for method in results["methods"]:
         means = np.array(taken(results, method)[column]).mean(axis=1)
-        lines.append(_line([LABELS[method], *(f"{value:.3f}" for value in means), f"{means.mean():.3f}"]))
+        lines.append(markdown_row([LABELS[method], *(f"{value:.3f}" for value in means), f"{means.mean():.3f}"]))
     return lines
 
 
@@ -121,5 +121,6 @@ def _with_deviation(mean: float, deviation: float) -> str:
     return f"{mean:.3f}" if np.isnan(deviation) else f"{mean:.3f} ± {deviation:.3f}"
 
 
-def _line(cells: list[str]) -> str:
+def markdown_row(cells: list[str]) -> str:
+    """Return a row of a table in Markdown."""
     return f"| {' | '.join(cells)} |"

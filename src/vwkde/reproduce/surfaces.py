@@ -1,18 +1,13 @@
 """Surface inspection on DAGM's classes by every method: what tables 1 and 2 and figure 6 have in common.
 
-Of the good images of a class a random half is there to fit, the other to test, and all defective images are tested.
-Unseen defects are the digit 3 on a random 15 % of the good images to be tested, against the rest of these. The text of
-the paper says "superimposing"; here the digit is once added to the surface, white strokes on it, and once pasted over
-it, a black square with the digit in white. When the place of a defect counts as found is told in `readings`.
-
+Which images are fitted and tested is told in `deals`, and when the place of a defect counts as found in `readings`.
 The network, which needs labels, learns from every other defective image, and is tested on the rest of them.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -20,192 +15,38 @@ from numpy.typing import NDArray
 
 from vwkde.inspection.coordinates import fit_coordinates
 from vwkde.inspection.features import FEATURES
-from vwkde.inspection.images import read_image
 from vwkde.inspection.inspector import SurfaceInspector
-from vwkde.inspection.layouts import Item, Layout, recognise_all
-from vwkde.inspection.metrics import Matches, detection_average_precision, image_auroc
+from vwkde.inspection.metrics.detections import Matches, detection_average_precision
+from vwkde.inspection.metrics.images import image_auroc
 from vwkde.inspection.patches import PAPER_GRID
-from vwkde.reproduce.detectors import DETECTORS
-from vwkde.reproduce.digits import SIDE, read_digits, source
-from vwkde.reproduce.figure import Results, Scale, Surfaces
-from vwkde.reproduce.readings import READINGS, Judgement, readings_of
-from vwkde.reproduce.tasks import Outcome, Task
+from vwkde.reproduce.deals import Deal, Shot, deal, images_digest, surfaces_of
+from vwkde.reproduce.detectors import DETECTORS, Finding
+from vwkde.reproduce.digits import source
+from vwkde.reproduce.figure import Results, Scale, SurfaceImages
+from vwkde.reproduce.readings import READINGS, readings_of
+from vwkde.reproduce.tasks import Outcome, Task, values_of
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
-SPOILT = 0.15
-"""Share of the good images to be tested that get a digit."""
-LEVEL = float(np.log(0.9 / 0.1))
+_NETWORK_LEVEL = float(np.log(0.9 / 0.1))
 """Log odds that a patch must reach to belong to the network's detection: a probability of 0.9, as in the paper."""
-_CLASSES = 6
-"""Classes of DAGM that the paper has: the first."""
-_QUICK_IMAGES = 24
-"""Images of each kind that a quick run has."""
-_FEWEST_GOOD, _FEWEST_DEFECTIVE = 8, 2
 _IMAGES_KEPT = 3_000
 """Images whose features a process keeps: more than a class has."""
-
-
-@dataclass(frozen=True)
-class Digit:
-    """A digit on an image: which picture of a file, where its square begins, and whether it is pasted or added."""
-
-    file: Path | None
-    number: int
-    top: int
-    left: int
-    pasted: bool
-
-    def put_on(self, image: Singles) -> Singles:
-        """Return the image with the digit."""
-        picture = read_digits(self.file)[self.number]
-        found = image.copy()
-        below = found[self._place]
-        found[self._place] = picture if self.pasted else np.minimum(below + picture, 1)
-        return found
-
-    def mask(self, shape: tuple[int, int]) -> Mask:
-        """Return the square of the digit."""
-        found = np.zeros(shape, dtype=bool)
-        found[self._place] = True
-        return found
-
-    @property
-    def _place(self) -> tuple[slice, slice]:
-        return slice(self.top, self.top + SIDE), slice(self.left, self.left + SIDE)
-
-
-@dataclass(frozen=True)
-class Shot:
-    """An image of a run: a file, and perhaps a digit on it."""
-
-    item: Item
-    digit: Digit | None = None
-
-    def pixels(self) -> Singles:
-        """Return the image."""
-        image = read_image(self.item.path, PAPER_GRID.size)
-        return image if self.digit is None else self.digit.put_on(image)
-
-    def mask(self, shape: tuple[int, int]) -> Mask | None:
-        """Return where the defect is, if there is one."""
-        if self.digit is not None:
-            return self.digit.mask(shape)
-        return None if self.item.mask is None else self.item.mask.draw(shape)
-
-
-@dataclass(frozen=True)
-class Deal:
-    """The images of a class in one repetition: to fit, good ones to test, and the defective ones by kind."""
-
-    shape: tuple[int, int]
-    seed: int
-    fit: tuple[Shot, ...]
-    good: tuple[Shot, ...]
-    defective: tuple[Shot, ...]
-    added: tuple[Shot, ...]
-    pasted: tuple[Shot, ...]
-    seen: tuple[Shot, ...] = ()
-    """Defective images that a method with labels may learn from, and is not tested on."""
-
-    def with_labels(self) -> "Deal":
-        """Return the deal for a method that uses labels: every other defective image is there to learn from."""
-        return replace(self, seen=self.defective[::2], defective=self.defective[1::2])
 
 
 class Judge(Protocol):
     """A method that has been fitted."""
 
-    def __call__(self, shot: Shot) -> Judgement:
+    def __call__(self, shot: Shot) -> Finding:
         """Return what the method says of an image."""
-
-
-def choose_surfaces(
-    folder: Path, classes: list[str] | None, images: int | None, digits: Path | None, quick: bool
-) -> Surfaces:
-    """Return the images of a run: of the classes chosen, by name or number, or the first six in the folder."""
-    layouts = recognise_all(folder)
-    read_digits(digits)
-    names = list(layouts)[:_CLASSES] if classes is None else [_class_named(each, folder, layouts) for each in classes]
-    return Surfaces(folder, tuple(names), images or (_QUICK_IMAGES if quick else None), digits)
-
-
-def _class_named(wanted: str, folder: Path, layouts: dict[str, Layout]) -> str:
-    for name in layouts:
-        if name.lower() in (wanted.lower(), f"class{wanted}"):
-            return name
-    raise ValueError(f"{folder}: there is no class {wanted!r}, but {', '.join(layouts)}. Choose among these.")
-
-
-@lru_cache(maxsize=8)
-def layout_of(folder: Path, name: str) -> Layout:
-    """Return the images of a class."""
-    return recognise_all(folder)[name]
-
-
-def deal(surfaces: Surfaces, name: str, seed: int) -> Deal:
-    """Deal the images of a class for one repetition."""
-    good, defective = _good_items(surfaces, name), _defective_items(surfaces, name)
-    if len(good) < _FEWEST_GOOD or len(defective) < _FEWEST_DEFECTIVE:
-        raise ValueError(
-            f"{surfaces.folder}: {name} has {len(good)} good images and {len(defective)} defective ones with a mask. "
-            f"Needed are at least {_FEWEST_GOOD} and {_FEWEST_DEFECTIVE}."
-        )
-    random = np.random.default_rng(seed)
-    order = random.permutation(len(good))
-    fit, test = np.sort(order[: len(good) // 2]), order[len(good) // 2 :]
-    shape = image_shape(good[0].path)
-    pictures = len(read_digits(surfaces.digits))
-    count = max(1, round(SPOILT * len(test)))
-    places = [
-        (
-            int(random.integers(pictures)),
-            int(random.integers(shape[0] - SIDE + 1)),
-            int(random.integers(shape[1] - SIDE + 1)),
-        )
-        for _ in range(count)
-    ]
-    added, pasted = (
-        tuple(
-            Shot(good[at], Digit(surfaces.digits, *place, pasted))
-            for at, place in zip(test[:count], places, strict=True)
-        )
-        for pasted in (False, True)
-    )
-    return Deal(
-        shape,
-        seed,
-        tuple(Shot(good[at]) for at in fit),
-        tuple(Shot(good[at]) for at in test),
-        tuple(map(Shot, defective)),
-        added,
-        pasted,
-    )
-
-
-def _good_items(surfaces: Surfaces, name: str) -> list[Item]:
-    layout = layout_of(surfaces.folder, name)
-    return [*layout.good, *(item for item in layout.test if item.defective is False)][: surfaces.images]
-
-
-def _defective_items(surfaces: Surfaces, name: str) -> list[Item]:
-    items = layout_of(surfaces.folder, name).test
-    return [item for item in items if item.defective and item.mask][: surfaces.images]
-
-
-@lru_cache(maxsize=8)
-def image_shape(path: Path) -> tuple[int, int]:
-    """Return the shape of an image."""
-    height, width = read_image(path, PAPER_GRID.size).shape
-    return height, width
 
 
 @lru_cache(maxsize=_IMAGES_KEPT)
 def measure(shot: Shot) -> Singles:
     """Return the gradient features of an image's patches, (patches, 4)."""
-    found = FEATURES["gradient"](shot.pixels(), PAPER_GRID)
+    found = FEATURES["gradient"](shot.pixels())
     return found.reshape(-1, found.shape[2])
 
 
@@ -215,9 +56,9 @@ def judge_by_patches(dealt: Deal, detector: str) -> Judge:
     coordinates = fit_coordinates(features, None)
     detect = DETECTORS[detector](coordinates(np.stack(features)), dealt.seed)
 
-    def judge(shot: Shot) -> Judgement:
+    def judge(shot: Shot) -> Finding:
         found = detect(coordinates(measure(shot)))
-        return Judgement(found.score, found.values.reshape(PAPER_GRID.shape(dealt.shape)))
+        return replace(found, values=found.values.reshape(PAPER_GRID.shape(dealt.shape)))
 
     return judge
 
@@ -230,9 +71,9 @@ def judge_by_texture(dealt: Deal) -> Judge:
     inspector = SurfaceInspector("texture", false_reject_rate=0.5, random_state=dealt.seed, n_threads=1)
     inspector.fit(shot.pixels() for shot in dealt.fit)
 
-    def judge(shot: Shot) -> Judgement:
+    def judge(shot: Shot) -> Finding:
         found = inspector.check(shot.pixels())
-        return Judgement(found.score, found.log_ratio.astype(np.float64))
+        return Finding(found.score, found.log_ratio.astype(np.float64))
 
     return judge
 
@@ -247,9 +88,9 @@ def judge_by_network(dealt: Deal) -> Judge:
 
     network = train(labelled(dealt.fit[: len(dealt.seen)]) + labelled(dealt.seen), PAPER_GRID, dealt.seed)
 
-    def judge(shot: Shot) -> Judgement:
+    def judge(shot: Shot) -> Finding:
         values = network.log_odds(shot.pixels())
-        return Judgement(float(values.max()), values, LEVEL)
+        return Finding(float(values.max()), values, _NETWORK_LEVEL)
 
     return judge
 
@@ -295,14 +136,7 @@ def surface_tasks(scale: Scale) -> list[Task]:
     ]
 
 
-def surfaces_of(scale: Scale) -> Surfaces:
-    """Return the images of a run, which must have some."""
-    if scale.surfaces is None:
-        raise ValueError("This needs DAGM's images: give the folder that holds the classes with --data.")
-    return scale.surfaces
-
-
-def try_method(surfaces: Surfaces, name: str, seed: int, method: str) -> Results:
+def try_method(surfaces: SurfaceImages, name: str, seed: int, method: str) -> Results:
     """Return how well a method does on a class in one repetition."""
     dealt = deal(surfaces, name, seed)
     if method in SUPERVISED:
@@ -312,7 +146,7 @@ def try_method(surfaces: Surfaces, name: str, seed: int, method: str) -> Results
     return assess(dealt, {kind: [judge(shot) for shot in shots] for kind, shots in groups.items()})
 
 
-def assess(dealt: Deal, judged: dict[str, list[Judgement]]) -> Results:
+def assess(dealt: Deal, judged: dict[str, list[Finding]]) -> Results:
     """Return the area under the ROC curve and the average precision, by every reading, of each column of the tables."""
     results: Results = {"auc": {}, "ap": {reading: {} for reading in READINGS}}
     defective = {"dagm": dealt.defective, "added": dealt.added, "pasted": dealt.pasted}
@@ -335,21 +169,18 @@ def collect_surfaces(outcomes: dict[str, Outcome], scale: Scale) -> Results:
     """Return the numbers of every method: of each column, one list per class, with one entry per repetition."""
     surfaces = surfaces_of(scale)
     missing = missing_methods()
+    values = values_of(outcomes)
 
     def of(method: str) -> Results:
         found = [
-            [outcomes[_task_name(surfaces, name, seed, method)] for seed in range(scale.repetitions)]
+            [values[_task_name(surfaces, name, seed, method)] for seed in range(scale.repetitions)]
             for name in surfaces.classes
         ]
-        failures = sorted({outcome.error for group in found for outcome in group if outcome.error})
-        if failures:
-            raise RuntimeError(f"A task failed: {method}: {failures[0]}")
         return {
-            "auc": {column: [[each.value["auc"][column] for each in group] for group in found] for column in COLUMNS},
+            "auc": {column: [[each["auc"][column] for each in group] for group in found] for column in COLUMNS},
             "ap": {
                 reading: {
-                    column: [[each.value["ap"][reading][column] for each in group] for group in found]
-                    for column in COLUMNS
+                    column: [[each["ap"][reading][column] for each in group] for group in found] for column in COLUMNS
                 }
                 for reading in READINGS
             },
@@ -373,9 +204,8 @@ def _counts(dealt: Deal) -> dict[str, int]:
     }
 
 
-def _task_name(surfaces: Surfaces, name: str, seed: int, method: str) -> str:
-    digits = "mnist" if surfaces.digits else "digits"
-    return f"{name}/{len(_good_items(surfaces, name))}/{len(_defective_items(surfaces, name))}/{digits}/{seed}/{method}"
+def _task_name(surfaces: SurfaceImages, name: str, seed: int, method: str) -> str:
+    return f"{name}/{images_digest(surfaces, name)}/{seed}/{method}"
 
 
 def _rounded(value: float) -> float:

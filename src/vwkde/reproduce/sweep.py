@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._canvas import BLACK, RED, TEAL
+from vwkde._canvas import BLACK, GOLD, NAVY, RED, TEAL
 from vwkde.divergences import make_estimator
-from vwkde.reproduce.figure import Results, Scale
+from vwkde.reproduce.figure import Results, Scale, six_digits
 from vwkde.reproduce.tasks import Outcome, Task
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ BESIDE = {
 _OWN = ("vwkde-mb", "vwkde-mf")
 _SLOW = ("mine", "vwkde-mf")
 """Methods that a quick run tries but once: they train networks."""
-_DEFAULT_COLOUR = "#edae49"
 _SETTINGS: dict[str, tuple[str | None, dict[str, Any]]] = {"nn-10": ("nn", {"k": 10}), "default": (None, {})}
 
 
@@ -86,7 +85,7 @@ def estimate(pair: Any, rows: int, seed: int, method: str) -> float:
     value = fitted.answer_.kl if hasattr(fitted, "answer_") else fitted.divergence("kl").value
     if not np.isfinite(value):
         raise ValueError(f"the estimate is {value}")
-    return float(f"{value:.6g}")
+    return float(six_digits(value))
 
 
 def collect_sweep(panels: list[Panel], outcomes: dict[str, Outcome], scale: Scale) -> Results:
@@ -132,9 +131,10 @@ def deviation(panel: Results, method: str, at: int = -1) -> float:
 def near_truth(panel: Results, within: float) -> list[str]:
     """Return those of the paper's methods whose mean is within such a share of the truth at the last two points.
 
-    One point would not do: a mean that crosses the truth on its way from one side to the other is near it there.
+    One point would not do: a mean that crosses the truth on its way from one side to the other is near it there. A
+    method that failed at a point is not near it.
     """
-    return [method for method in LABELS if max(abs(relative_bias(panel, method, at)) for at in (-2, -1)) <= within]
+    return [method for method in LABELS if all(abs(relative_bias(panel, method, at)) <= within for at in (-2, -1))]
 
 
 def named(methods: list[str]) -> str:
@@ -167,7 +167,7 @@ def draw_sweep(ax: "Axes", panel: Results) -> None:
 
 
 def _emphasis(method: str) -> dict[str, Any]:
-    colours = {"kde": RED, "vwkde-mb": TEAL, "vwkde-mf": "#003d5b", "default": _DEFAULT_COLOUR}
+    colours = {"kde": RED, "vwkde-mb": TEAL, "vwkde-mf": NAVY, "default": GOLD}
     return {"color": colours[method], "lw": 1.8, "markersize": 5.5, "alpha": 1.0, "zorder": 6}
 
 

@@ -4,7 +4,15 @@ from functools import partial
 
 from vwkde.reproduce.figure import Claim, Figure, Results
 from vwkde.reproduce.readings import READINGS
-from vwkde.reproduce.surface_rows import REPETITIONS, best_of_unsupervised, deal_in_words, per_class, table, total
+from vwkde.reproduce.surface_rows import (
+    REPETITIONS,
+    best_of_unsupervised,
+    deal_in_words,
+    markdown_row,
+    per_class,
+    table,
+    total,
+)
 from vwkde.reproduce.surfaces import COLUMNS, LABELS, collect_surfaces, surface_tasks
 
 PAPER = {
@@ -40,13 +48,13 @@ def _rows(results: Results) -> list[str]:
 
 def _readings(results: Results) -> list[str]:
     heads = ["", *(_IN_WORDS[reading] for reading in READINGS)]
-    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    lines = [markdown_row(heads), f"|{'---|' * len(heads)}"]
     for method in results["methods"]:
         cells = []
         for reading in READINGS:
             taken = partial(_precisions, reading=reading)
             cells.append(" / ".join(f"{total(results, taken, method, column)[0]:.3f}" for column in COLUMNS))
-        lines.append(f"| {LABELS[method]} | {' | '.join(cells)} |")
+        lines.append(markdown_row([LABELS[method], *cells]))
     return lines
 
 

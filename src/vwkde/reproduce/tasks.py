@@ -1,12 +1,9 @@
 """Many small pieces of work on all cores, each kept as soon as it is done, so that a run resumes where it stopped."""
 
 import json
-import platform
 import warnings
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -17,6 +14,7 @@ import vwkde
 from vwkde._blocks import thread_count
 from vwkde._cluster import as_block, connected
 from vwkde._progress import track
+from vwkde._versions import versions_here
 from vwkde.exceptions import BiasWarning, OverlapWarning
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "torch")
@@ -58,6 +56,17 @@ def run_tasks(
             file.write(json.dumps({"task": name, **vars(outcome)}) + "\n")
             file.flush()
     return {task.name: done[task.name] for task in tasks}
+
+
+def values_of(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+    """Return the values by the tasks' names; what needs them all cannot be made if a task failed."""
+    failed = [f"{name}: {outcome.error}" for name, outcome in outcomes.items() if outcome.error]
+    if failed:
+        raise RuntimeError(
+            f"{len(failed)} of {len(outcomes)} tasks failed; the first is {failed[0]}. The others are kept: run the "
+            "command again when the cause is mended."
+        )
+    return {name: outcome.value for name, outcome in outcomes.items()}
 
 
 def _outcomes(tasks: list[Task], n_jobs: int | None) -> Iterable[tuple[str, Outcome]]:
@@ -132,13 +141,5 @@ def _open_journal(journal: Path) -> Any:
     journal.parent.mkdir(parents=True, exist_ok=True)
     file = journal.open("a", encoding="utf-8")
     file.write("\n" if file.tell() else "")  # after a line cut off, the next starts afresh
-    file.write(json.dumps({"versions": _versions()}) + "\n")
+    file.write(json.dumps({"versions": versions_here(*_PACKAGES)}) + "\n")
     return file
-
-
-def _versions() -> dict[str, str]:
-    found = {"vwkde": vwkde.__version__, "python": platform.python_version()}
-    for name in _PACKAGES:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found

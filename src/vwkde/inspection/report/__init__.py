@@ -15,6 +15,7 @@ import numpy as np
 from vwkde._canvas import number
 from vwkde._markup import Markup, element, joined
 from vwkde.inspection.evaluation import DEFECTIVE, GOOD, Evaluation
+from vwkde.inspection.features import as_features
 from vwkde.inspection.report.cards import pictured_section, table_section
 from vwkde.inspection.report.charts import Group, histogram
 from vwkde.inspection.report.content import Report, colour_scale, counted, percent, table
@@ -23,14 +24,14 @@ from vwkde.inspection.report.page import write_page
 from vwkde.inspection.run_folder import COMPLETE
 
 
-def write_report(folder: Path, report: Report) -> Path:
+def write_report(folder: Path, report: Report) -> None:
     """Write the report into the folder of the run."""
-    return write_page(folder, f"Inspection report: {report.record['source']}", _sections(report))
+    write_page(folder, f"Inspection report: {report.record['source']}", _sections(report))
 
 
-def write_overview(folder: Path, classes: Mapping[str, Evaluation]) -> Path:
+def write_overview(folder: Path, data_sets: Mapping[str, Evaluation]) -> None:
     """Write a page that leads to the reports of several data sets, each in a folder of its name."""
-    return write_page(folder, "Inspection of several data sets", [overview_section(classes)])
+    write_page(folder, "Inspection of several data sets", [overview_section(data_sets)])
 
 
 def _sections(report: Report) -> list[Markup | None]:
@@ -148,14 +149,23 @@ def _errors(report: Report) -> Markup | None:
     return element("section", title, table(("File", "Reason"), rows), class_="errors")
 
 
+_BY_IMAGE = (
+    "how much an image differs from the good image that it is most like, in nats.",
+    "the one that it was compared with, from those learnt, as a small picture.",
+)
+_BY_WORST = (
+    "how much the patches of an image that are least like good ones differ from the good images that it is most like, "
+    "in nats.",
+    "the nearest of those that it was compared with, from those learnt, as a small picture.",
+)
+"""What the score is, and what the closest good image: where all patches count, and where only the worst do."""
+
+
 def _reading(report: Report) -> Markup:
+    score, closest = _BY_IMAGE if as_features(report.inspector.features).worst is None else _BY_WORST
     rate = percent(report.record["model"]["false_reject_rate"])
     points: list[tuple[str, str | Markup]] = [
-        (
-            "Score",
-            "how much an image differs from the good image that it is most like, in nats. The lower, the more alike; "
-            "above the threshold it is rejected.",
-        ),
+        ("Score", f"{score} The lower, the more alike; above the threshold it is rejected."),
         (
             "p",
             f"the share of good images that would look at least as unusual. An image is rejected if it is {rate} or "
@@ -170,7 +180,7 @@ def _reading(report: Report) -> Markup:
                 "all images, and was set by good images alone.",
             ),
         ),
-        ("Closest good image", "the one that it was compared with, from those learnt, as a small picture."),
+        ("Closest good image", closest),
     ]
     if report.evaluation is not None:
         points.append(("Blue outline", "what is marked as defective in the data set."))

@@ -1,11 +1,13 @@
 """The part of a report that tells how well defects were found, where labels are known."""
 
+import os
 from collections.abc import Mapping
 from urllib.parse import quote
 
 from vwkde._markup import Markup, element
 from vwkde.inspection.evaluation import LEVEL, Evaluation, Share
-from vwkde.inspection.metrics import OVERLAP, PRO_LIMIT
+from vwkde.inspection.metrics.detections import OVERLAP
+from vwkde.inspection.metrics.pixels import PRO_LIMIT
 from vwkde.inspection.report.charts import curve
 from vwkde.inspection.report.content import counted, percent, table
 from vwkde.inspection.run_folder import REPORT, plain
@@ -52,11 +54,11 @@ def measures_section(evaluation: Evaluation | None) -> Markup | None:
     )
 
 
-def overview_section(classes: Mapping[str, Evaluation]) -> Markup:
+def overview_section(data_sets: Mapping[str, Evaluation]) -> Markup:
     """Return the measures of several data sets, each of which has a report in a folder of its name."""
-    titles = {each.name: each.title for evaluation in classes.values() for each in evaluation.measures}
+    titles = {each.name: each.title for evaluation in data_sets.values() for each in evaluation.measures}
     rows = []
-    for name, evaluation in classes.items():
+    for name, evaluation in data_sets.items():
         values = {each.name: each for each in evaluation.measures}
         cells = [
             element(
@@ -69,7 +71,7 @@ def overview_section(classes: Mapping[str, Evaluation]) -> Markup:
         ]
         shares = (evaluation.found, evaluation.false_rejects)
         cells += [element("td", share or "–", class_="figure") for share in shares]
-        link = element("a", plain(name), href=quote(f"{name}/{REPORT}"))
+        link = element("a", plain(name), href=quote(os.fsencode(f"{name}/{REPORT}")))
         rows.append(element("tr", element("th", link, scope="row"), *cells))
     words = "Each name leads to the report of that data set, with the intervals of these figures."
     heads = ("Data set", *titles.values(), "Defects found", "Good rejected")

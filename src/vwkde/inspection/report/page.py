@@ -10,12 +10,11 @@ from vwkde._markup import Markup, element
 from vwkde.inspection.run_folder import REPORT, writing
 
 
-def write_page(folder: Path, title: str, sections: list[Markup | None]) -> Path:
+def write_page(folder: Path, title: str, sections: list[Markup | None]) -> None:
     """Write a page of these sections as `report.html`."""
     path = folder / REPORT
     with writing(path):
         write_text(path, "<!doctype html>\n" + _page(title, sections) + "\n")
-    return path
 
 
 def _page(title: str, sections: list[Markup | None]) -> Markup:
