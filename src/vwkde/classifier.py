@@ -1,6 +1,5 @@
 """Class posteriors for any number of classes, from the density ratio of every pair."""
 
-import warnings
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar, Self
@@ -15,7 +14,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from vwkde import _html
 from vwkde._validation import like_input, on_host
 from vwkde.engines import home
-from vwkde.exceptions import DisjointSupportError, OverlapWarning
+from vwkde.exceptions import DisjointSupportError
+from vwkde.functionals import kl, reverse_kl
 from vwkde.ratio import DensityRatio
 
 Floats = NDArray[np.float64]
@@ -124,14 +124,14 @@ class RatioClassifier(_html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  #
         if not hasattr(self, "ratios_"):
             return ""
         names = [str(label) for label in self.classes_]
-        kl = _kl_between(self.ratios_)
+        apart = _kl_between(self.ratios_)
         return _html.card(
             f"{len(names)} classes, {self.n_features_in_} columns",
             "KL divergence of the row's class from the column's, in nats",
             _html.matrix(
                 names[:_MOST_SHOWN],
-                {pair: f"{value:.2f}" for pair, value in kl.items()},
-                {pair: float(np.clip(value / _FAR, 0, 1)) for pair, value in kl.items()},
+                {pair: f"{value:.2f}" for pair, value in apart.items()},
+                {pair: float(np.clip(value / _FAR, 0, 1)) for pair, value in apart.items()},
             ),
             f"and {len(names) - _MOST_SHOWN} classes more" if len(names) > _MOST_SHOWN else None,
             details={f"prior of {name}": f"{prior:.3g}" for name, prior in zip(names, self.priors_, strict=True)},
@@ -199,9 +199,8 @@ def _kl_between(ratios: dict[tuple[int, int], DensityRatio | NearestMean]) -> di
         if isinstance(ratio, NearestMean):
             found[i, j] = found[j, i] = np.inf
         else:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", OverlapWarning)  # classes may well be far apart
-                found[i, j], found[j, i] = (ratio.divergence(kind).value for kind in ("kl", "reverse-kl"))
+            at_samples = ratio._fitted.at_samples()
+            found[i, j], found[j, i] = kl(*at_samples)[0], reverse_kl(*at_samples)[0]
     return found
 
 

@@ -13,6 +13,7 @@ Singles = NDArray[np.float32]
 DIGIT = 3
 SIDE = 28
 """Pixels a side."""
+MNIST = "MNIST"
 STAND_IN = "scikit-learn's digits, enlarged"
 _IMAGES, _LABELS = "images-idx3", "labels-idx1"
 """What tells MNIST's files of images from those of labels."""
@@ -20,7 +21,7 @@ _IMAGES, _LABELS = "images-idx3", "labels-idx1"
 
 def source(path: Path | None) -> str:
     """Return in words where the digits come from."""
-    return STAND_IN if path is None else "MNIST"
+    return STAND_IN if path is None else MNIST
 
 
 @lru_cache(maxsize=1)

@@ -7,6 +7,7 @@ from typing import Any
 
 from vwkde._canvas import require_matplotlib
 from vwkde._files import save_picture, write_text
+from vwkde.reproduce.digits import MNIST
 from vwkde.reproduce.figure import Claim, Figure, Results, Scale
 
 RESULTS = "results.json"
@@ -95,6 +96,8 @@ def _shown(figure: Figure, record: dict[str, Any], prefix: str) -> list[str]:
 
 def _command(figure: Figure, record: dict[str, Any]) -> str:
     data = " --data DAGM" if figure.on_images else ""
+    if record["results"].get("digits") == MNIST:
+        data += f" --digits {MNIST}"
     return f"vwkde reproduce {figure.name}{data}{' --quick' if record['quick'] else ''}"
 
 
