@@ -1,9 +1,11 @@
 """The bench: what it times, and what it leaves behind."""
 
 import json
+from io import StringIO
 
 import numpy as np
 import pytest
+from rich.console import Console
 from threadpoolctl import threadpool_info, threadpool_limits
 from typer.testing import CliRunner
 
@@ -125,9 +127,23 @@ def test_a_table_names_sizes_that_were_not_tried(tmp_path):
     (table,) = tables(found)
     columns = {column.header: list(column.cells) for column in table.columns}
     assert columns["200"] == ["2", "–"]
-    assert columns["of the limit"] == ["50%", "5%"]
+    assert columns["of limit"] == ["50%", "5%"]
     save_bench(tmp_path / "bench.png", found)
     assert (tmp_path / "bench.png").stat().st_size > 10_000
+
+
+def test_tables_fit_a_terminal():
+    sizes = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
+    found = [
+        Measurement("sums", "scikit-learn KernelDensity", size, "16 columns, float64", 1.23e-9 * size**2, size**2, 1e9)
+        for size in sizes
+    ]
+    console = Console(width=80, file=StringIO())
+    console.print(*tables(found))
+    shown = console.file.getvalue()
+    assert "…" not in shown
+    assert all(f"{size:,}" in shown for size in (1_000, 5_000, 20_000, 100_000))
+    assert "0.0012" in shown
 
 
 @pytest.mark.usefixtures("hurry")

@@ -5,6 +5,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.table import Table
 
 from vwkde._blocks import thread_count
@@ -24,8 +25,12 @@ _SIZES = {"sums": "queries and points", "fit": "rows per sample", "kl": "rows pe
 _COLOURS = (TEAL, RED, GOLD, NAVY, "#66a182", "#8d6a9f", "#9a9a9a", "#c77d4f")
 
 
+_SIZES_SHOWN = 4
+"""Sizes of a table, at most: with their rates they fit a terminal of 80 columns."""
+
+
 def tables(measurements: list[Measurement]) -> list[Table]:
-    """Return a table per task and setting: seconds for every size, and the rate at the largest beside the limit."""
+    """Return a table per task and setting: seconds for some sizes, and the rate at the largest beside the limit."""
     found: dict[tuple[str, str], list[Measurement]] = {}
     for each in measurements:
         found.setdefault((each.task, each.setting), []).append(each)
@@ -33,26 +38,32 @@ def tables(measurements: list[Measurement]) -> list[Table]:
 
 
 def _table(task: str, setting: str, measurements: list[Measurement]) -> Table:
-    sizes = sorted({each.rows for each in measurements})
+    sizes = _some(sorted({each.rows for each in measurements}))
     table = Table(title=f"{TITLES[task]}: seconds by {_SIZES[task]} ({setting})")
     table.add_column("", justify="left")
     for size in sizes:
-        table.add_column(f"{size:,}", justify="right")
+        table.add_column(f"{size:,}", justify="right", no_wrap=True)
     if task == "sums":
-        table.add_column("1e9 kernels/s", justify="right")
+        table.add_column("1e9 /s", justify="right", no_wrap=True)
     limited = any(each.share_of_limit is not None for each in measurements)
     if limited:
-        table.add_column("of the limit", justify="right")
+        table.add_column("of limit", justify="right", no_wrap=True)
     for contender in dict.fromkeys(each.contender for each in measurements):
         own = {each.rows: each for each in measurements if each.contender == contender}
-        cells = [f"{own[size].seconds:.3g}" if size in own else "–" for size in sizes]
+        cells = [f"{own[size].seconds:.2g}" if size in own else "–" for size in sizes]
         last = own[max(own)]
         if task == "sums":
-            cells.append(f"{last.rate / 1e9:.3g}")
+            cells.append(f"{last.rate / 1e9:.2g}")
         if limited:
             cells.append("–" if last.share_of_limit is None else f"{last.share_of_limit:.0%}")
         table.add_row(contender, *cells)
     return table
+
+
+def _some(sizes: list[int]) -> list[int]:
+    """Return the smallest and the largest, and some between them."""
+    count = min(len(sizes), _SIZES_SHOWN)
+    return [sizes[round(place)] for place in np.linspace(0, len(sizes) - 1, count)]
 
 
 def describe_limits(limits: list[Limits]) -> str:
