@@ -7,7 +7,7 @@ the kernel sums, which run over the files in pieces.
 """
 
 # %%
-# The samples: one file each, 200,000 rows of 8 columns. With hundreds of gigabytes nothing below would change but the
+# The samples: one file each, a million rows of 8 columns. With hundreds of gigabytes nothing below would change but the
 # time, which grows with the number of rows.
 
 import tempfile
@@ -21,7 +21,7 @@ import vwkde
 
 folder = tempfile.TemporaryDirectory()
 p_path, q_path = Path(folder.name, "p.npy"), Path(folder.name, "q.npy")
-rows, columns = 200_000, 8
+rows, columns = 1_000_000, 8
 rng = np.random.default_rng(0)
 for path, mean in ((p_path, 0.0), (q_path, 0.35)):
     file = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(rows, columns))
@@ -43,7 +43,7 @@ estimate
 # More rows make the kernel narrower and its bias smaller. A slice of a mapped file is a sample too.
 
 p, q = np.load(p_path, mmap_mode="r"), np.load(q_path, mmap_mode="r")
-sizes = [1_000, 10_000, 100_000]
+sizes = [1_000, 10_000, 100_000, 1_000_000]
 settings = {"max_held": 2_000, "max_basis": 300}
 found = {
     method: [vwkde.kl_divergence(p[:n], q[:n], method=method, **settings) for n in sizes]
