@@ -87,7 +87,8 @@ class Estimate:
 def shown(value: Any) -> str:
     """Return a diagnostic as people read it."""
     if isinstance(value, list):
-        return ", ".join(map(shown, value))
+        of_dicts = any(isinstance(part, dict) for part in value)
+        return (" / " if of_dicts else ", ").join(map(shown, value))
     if isinstance(value, dict):
         return ", ".join(f"{name} {shown(part)}" for name, part in value.items())
     if value is None:
