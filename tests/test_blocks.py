@@ -26,6 +26,12 @@ def test_thread_count_follows_the_environment(monkeypatch):
     monkeypatch.setenv("NUMBA_NUM_THREADS", "2")
     assert _blocks.thread_count() == 2
     assert _blocks.thread_count(5) == 5
+    with _blocks.at_most(1):
+        assert _blocks.thread_count() == 1
+        assert _blocks.thread_count(5) == 5
+        with _blocks.at_most(None):
+            assert _blocks.thread_count() == 2
+    assert _blocks.thread_count() == 2
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from vwkde import DensityRatio
+from vwkde import DensityRatio, _blocks, geometry
 from vwkde.bandwidth import select_bandwidth
 from vwkde.datasets import heteroscedastic, isotropic, mean_difference, one_dimensional, three_modes
 from vwkde.derivatives.gaussian import fit_gaussian
@@ -371,3 +371,21 @@ def test_guided_ratios_survive_pickling(guide):
     restored = pickle.loads(pickle.dumps(ratio))
     np.testing.assert_array_equal(restored.log_ratio(p), ratio.log_ratio(p))
     assert restored.divergence("kl").value == ratio.divergence("kl").value
+
+
+@pytest.mark.parametrize("guide", ["auto", None])
+def test_one_thread_asked_for_is_one_thread_throughout(guide, monkeypatch):
+    monkeypatch.setattr(geometry, "_NUMBERS", 60)  # so that even these few rows are whitened in blocks
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+    pools = []
+
+    def pool(threads, make=_blocks._pool):
+        pools.append(threads)
+        return make(threads)
+
+    monkeypatch.setattr(_blocks, "_pool", pool)
+    DensityRatio(guide, n_threads=1).fit(P, Q).log_ratio(Z)
+    assert pools == []
+    DensityRatio(guide).fit(P, Q).log_ratio(Z)
+    assert set(pools) & {2, 3, 4}

@@ -27,8 +27,22 @@ DEFAULT_MEMORY_BUDGET = 2**28
 """Bytes that temporary blocks may take, all threads together, unless told otherwise."""
 
 
+_most_threads: ContextVar[int | None] = ContextVar("vwkde_most_threads", default=None)
+
+
+@contextmanager
+def at_most(n_threads: int | None) -> Iterator[None]:
+    """Let work that is not told how many threads to use take so many, at most; None leaves it to the machine."""
+    token = _most_threads.set(n_threads)
+    try:
+        yield
+    finally:
+        _most_threads.reset(token)
+
+
 def thread_count(n_threads: int | None = None) -> int:
     """Return the number of threads to use: the one asked for, else what the machine and its environment allow."""
+    n_threads = n_threads or _most_threads.get()
     if n_threads is not None:
         return n_threads
     limits = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]

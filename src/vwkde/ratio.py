@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from vwkde import _html, _sketches, guides
-from vwkde._blocks import DEFAULT_MEMORY_BUDGET
+from vwkde._blocks import DEFAULT_MEMORY_BUDGET, at_most
 from vwkde._validation import Array, check_sample, like_input
 from vwkde.bandwidth import RULES
 from vwkde.diagnostics import describe_fit
@@ -192,12 +192,13 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         resources = Resources(**(allowed | {"engine": engine, "device": device}))
         weights = numerator_weight, denominator_weight
         elsewhere = engine == "dask" or is_elsewhere(numerator) or is_elsewhere(denominator)
-        if elsewhere and all(fold is None for fold in folds):
-            held = hold_some(numerator, denominator, weights, most, seed, resources)
-        else:
-            held = hold_all(numerator, denominator, weights)
-        fitting = Fitting(**parameters, resources=resources, seed=seed, dtype=held.dtype)
-        fitted = fitting.fit(held, copies, folds)
+        with at_most(self.n_threads):
+            if elsewhere and all(fold is None for fold in folds):
+                held = hold_some(numerator, denominator, weights, most, seed, resources)
+            else:
+                held = hold_all(numerator, denominator, weights)
+            fitting = Fitting(**parameters, resources=resources, seed=seed, dtype=held.dtype)
+            fitted = fitting.fit(held, copies, folds)
         # nothing of an earlier fit is touched before this one has succeeded
         self._fitting, self._fitted = fitting, fitted
         ratio = fitted.pool.main.ratio
@@ -350,7 +351,8 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
 
     def _log_ratio(self, x: Any) -> Floats:
         points = self._points(x)
-        return self._fitted.pool.log_ratio(points)
+        with at_most(self.n_threads):
+            return self._fitted.pool.log_ratio(points)
 
     def _points(self, x: Any) -> Array:
         check_is_fitted(self, "weight_")
