@@ -4,9 +4,11 @@ import csv
 import json
 import os
 from dataclasses import replace
+from io import StringIO
 
 import numpy as np
 import pytest
+from rich.console import Console
 from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
@@ -17,7 +19,7 @@ from PIL import Image
 
 from vwkde.cli import app
 from vwkde.inspection import commands, evaluation, summaries
-from vwkde.inspection.evaluation import Evaluation, Evaluator, Share
+from vwkde.inspection.evaluation import Evaluation, Evaluator, Measure, Share
 from vwkde.inspection.inspector import Inspection
 from vwkde.inspection.layouts import Item, Layout, LayoutError
 from vwkde.inspection.runs import RunResult
@@ -364,6 +366,17 @@ def test_a_data_set_may_be_called_anything(tmp_path):
     page = (tmp_path / "report.html").read_text()
     assert 'href="part%5B/old%5D/report.html"' in page
     assert 'href="caf%E9%20%5Bred%5D/report.html"' in page
+
+
+def test_the_overview_fits_a_terminal(monkeypatch):
+    titles = ("Image AUROC", "Image AP", "Pixel AUROC", "AUPRO", "VOC AP")
+    measures = tuple(Measure(title, title, 0.9, 0.8, 1.0) for title in titles)
+    judged = Evaluation(measures, Share(14, 18), Share(10, 20), {}, 0.05, 0, None, None)
+    monkeypatch.setattr(summaries, "screen", Console(width=80, file=StringIO()))
+    summaries.print_overview({"granular": RunResult({}, judged)})
+    printed = summaries.screen.file.getvalue()
+    assert "…" not in printed
+    assert all(words in printed for words in ("granular", "14 of 18", "10 of 20", "rejected", "0.900"))
 
 
 def test_a_data_set_that_is_slightly_broken_is_not_checked_as_loose_images(tmp_path):

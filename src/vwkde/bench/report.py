@@ -23,8 +23,6 @@ TITLES = {
 }
 _SIZES = {"sums": "queries and points", "fit": "rows per sample", "kl": "rows per sample", "inspection": "good images"}
 _COLOURS = (TEAL, RED, GOLD, NAVY, "#66a182", "#8d6a9f", "#9a9a9a", "#c77d4f")
-
-
 _SIZES_SHOWN = 4
 """Sizes of a table, at most: with their rates they fit a terminal of 80 columns."""
 

@@ -36,7 +36,9 @@ def print_overview(outcomes: Mapping[str, RunResult]) -> None:
     """Print the figures of several evaluations, and their means."""
     titles = _titles(outcomes)
     means = _means(outcomes)
-    table = Table("data set", *titles.values(), "found", "rejected")
+    table = Table()
+    for title in ("data set", *titles.values(), "found", "rejected"):
+        table.add_column(title, no_wrap=title not in titles.values())  # of 80 columns the measures' titles give way
     for name, outcome in outcomes.items():
         values = _values(outcome)
         figures = [f"{values[key]:.3f}" if key in values else "–" for key in titles]
