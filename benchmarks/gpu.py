@@ -20,9 +20,9 @@ from rich.console import Console
 from rich.table import Table
 
 import vwkde
-from vwkde.resources import Resources
-from vwkde.sums import log_kernel_sums
-from vwkde.sums.batches import make_batch, mutual_mean_log_sums
+from vwkde._compute.resources import Resources
+from vwkde._compute.sums import log_kernel_sums
+from vwkde._compute.sums.batches import make_batch, mutual_mean_log_sums
 
 SINGLE = Resources("triton", device="cuda")
 PEER_QUERIES = 16_384

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.spatial.distance import cdist
 
-from vwkde.inspection.inspector import SurfaceInspector
-from vwkde.inspection.library import make_library
+from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection.model.library import make_library
 
 _SLOW = 0.97
 """Seconds that one KL of 900 against 900 patches in 4-D takes elsewhere."""

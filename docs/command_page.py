@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from vwkde.cli import app
+from vwkde.cli.main import app
 
 HEAD = """# Command line
 

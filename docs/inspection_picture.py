@@ -4,9 +4,9 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from vwkde.inspection.inspector import SurfaceInspector
-from vwkde.inspection.run_folder import draw_overlay
-from vwkde.surfaces import SURFACES, make_surfaces
+from vwkde.inspection.data.synthetic import SURFACES, make_surfaces
+from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection.runs.folder import draw_overlay
 
 GOOD = 60
 TARGET = Path(__file__).parent / "images" / "inspection.png"

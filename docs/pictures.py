@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from vwkde import datasets
-from vwkde._canvas import BLACK, RED, TEAL, legend_above
+from vwkde._display.style import BLACK, RED, TEAL, legend_above
 from vwkde.divergences import make_ratio
 
 IMAGES = Path(__file__).parent / "images"

@@ -12,8 +12,8 @@ where the defect is.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from vwkde.inspection.inspector import SurfaceInspector
-from vwkde.surfaces import make_surfaces
+from vwkde.inspection.data.synthetic import make_surfaces
+from vwkde.inspection.model.inspector import SurfaceInspector
 
 surfaces = make_surfaces("woven", n_good=80, n_bad=4, size=256)
 good, others = surfaces.images[:60], surfaces.images[60:]

@@ -11,15 +11,15 @@ from typer.testing import CliRunner
 
 import vwkde
 from vwkde import bench
+from vwkde._compute.engines import engines_here
+from vwkde._compute.sums import log_kernel_sums
 from vwkde.bench import Sizes, measurement, run_bench, tasks
 from vwkde.bench.limits import Limits, measure_limits
 from vwkde.bench.measurement import Measurement, best_time, growing
 from vwkde.bench.peers import peers_of_kl, peers_of_sums
 from vwkde.bench.report import save_bench, tables
-from vwkde.cli import app
+from vwkde.cli.main import app
 from vwkde.datasets import isotropic
-from vwkde.engines import engines_here
-from vwkde.sums import log_kernel_sums
 
 TINY = Sizes(sums=(60, 120), fit=(60,), kl=(60,), inspection=(4,))
 

@@ -4,18 +4,18 @@ import os
 import signal
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import vwkde
-from vwkde._cluster import connected
-from vwkde.inspection.inspector import SurfaceInspector
-from vwkde.reproduce.tasks import Task, run_tasks
-from vwkde.resources import Resources
-from vwkde.sources import DaskRows, open_source
-from vwkde.streams import Stream, WeightedMoments, open_pair
+from support.work import slow_the_first_time
+from vwkde._compute.cluster import connected
+from vwkde._compute.resources import Resources
+from vwkde._data.sources import DaskRows, open_source
+from vwkde._data.streams import Stream, WeightedMoments, open_pair
+from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.reproduce.core.tasks import Task, run_tasks
 
 da = pytest.importorskip("dask.array", reason="vwkde[dask] is not installed")
 distributed = pytest.importorskip("distributed", reason="vwkde[dask] is not installed")
@@ -174,24 +174,15 @@ def test_tasks_of_a_reproduction_are_done_by_workers(client, tmp_path):
 
 
 def test_a_cluster_that_is_not_there_is_told(monkeypatch):
-    monkeypatch.setattr("vwkde._cluster._PATIENCE", 0.5)
+    monkeypatch.setattr("vwkde._compute.cluster._PATIENCE", 0.5)
     with pytest.raises(ValueError, match="No Dask scheduler answers"), connected("tcp://127.0.0.1:1"):
         pass
-
-
-def _slow_the_first_time(block, block_info=None, folder=None):
-    """Leave a note of the process that works on a block and wait, unless somebody has been there."""
-    place = Path(folder) / str(block_info[0]["chunk-location"][0])
-    if not place.exists():
-        place.write_text(str(os.getpid()))
-        time.sleep(1.0)
-    return block
 
 
 def test_a_killed_worker_changes_nothing(client, tmp_path, here):
     """The process that works on the second chunk dies in the middle of it; another one does what it did."""
     p, q = samples()
-    p = da.from_array(p, chunks=(800, 3)).map_blocks(_slow_the_first_time, dtype=float, folder=str(tmp_path))
+    p = da.from_array(p, chunks=(800, 3)).map_blocks(slow_the_first_time, dtype=float, folder=str(tmp_path))
     before = set(client.run(os.getpid).values())
     found = []
     run = threading.Thread(target=lambda: found.append(vwkde.kl_divergence(p, q, **SETTINGS)))

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import vwkde
 from vwkde import DensityRatio, DivergenceDisplay, Estimate, LogRatioDisplay, OverlapDisplay
-from vwkde._canvas import number
+from vwkde._display.style import number
 from vwkde.datasets import isotropic, mean_difference
 
 matplotlib.use("Agg")

@@ -103,7 +103,7 @@ def test_what_the_candidates_disagree_about_widens_the_interval(monkeypatch):
     p, q = one_dimensional().sample(200)
     ratio = vwkde.DensityRatio().fit(p, q)
     assert ratio.divergence("kl").systematic_error == 0  # by no more than noise explains
-    monkeypatch.setattr("vwkde.uncertainty._CLEARLY", 0.0)
+    monkeypatch.setattr("vwkde._answers.uncertainty._CLEARLY", 0.0)
     estimate = ratio.divergence("kl")
     values = [member.ratio.at_numerator.mean() for member in ratio._fitted.pool.members if member.average]
     assert 0 < estimate.systematic_error < np.ptp(values)

@@ -21,8 +21,8 @@ import yaml
 from typer.testing import CliRunner
 
 import vwkde
-from vwkde.cli import app
-from vwkde.surfaces import make_surfaces
+from vwkde.cli.main import app
+from vwkde.inspection.data.synthetic import make_surfaces
 
 ROOT = Path(__file__).parent.parent
 BUILT = ("docs/_build/", "docs/examples/", "docs/reference/generated/", "docs/reference/command-line.md")
@@ -109,7 +109,7 @@ def shell_lines(page):
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     """Stand in for the files that commands of the pages name."""
-    from vwkde.inspection.images import encode_png
+    from vwkde.inspection.data.images import encode_png
 
     monkeypatch.chdir(tmp_path)
     random = np.random.default_rng(0)

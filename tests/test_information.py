@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 import vwkde
-from vwkde.guides import FOLDS
+from vwkde._models.guides import FOLDS
 from vwkde.information import _pairs
 
 

@@ -9,12 +9,14 @@ from scipy.stats import multivariate_normal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from vwkde import DensityRatio, _blocks, geometry
-from vwkde.bandwidth import select_bandwidth
+from vwkde import DensityRatio
+from vwkde._compute import parallel
+from vwkde._coordinates import whitening
+from vwkde._coordinates.whitening import fit_whitening
+from vwkde._fit.bandwidth import select_bandwidth
+from vwkde._fit.fitting import Fitting
+from vwkde._models.derivatives.gaussian import fit_gaussian
 from vwkde.datasets import heteroscedastic, isotropic, mean_difference, one_dimensional, three_modes
-from vwkde.derivatives.gaussian import fit_gaussian
-from vwkde.fitting import Fitting
-from vwkde.geometry import fit_whitening
 
 PAIR = isotropic(3)
 P, Q = PAIR.sample(180, 140)
@@ -375,16 +377,16 @@ def test_guided_ratios_survive_pickling(guide):
 
 @pytest.mark.parametrize("guide", ["auto", None])
 def test_one_thread_asked_for_is_one_thread_throughout(guide, monkeypatch):
-    monkeypatch.setattr(geometry, "_NUMBERS", 60)  # so that even these few rows are whitened in blocks
+    monkeypatch.setattr(whitening, "_NUMBERS", 60)  # so that even these few rows are whitened in blocks
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
     pools = []
 
-    def pool(threads, make=_blocks._pool):
+    def pool(threads, make=parallel._pool):
         pools.append(threads)
         return make(threads)
 
-    monkeypatch.setattr(_blocks, "_pool", pool)
+    monkeypatch.setattr(parallel, "_pool", pool)
     DensityRatio(guide, n_threads=1).fit(P, Q).log_ratio(Z)
     assert pools == []
     DensityRatio(guide).fit(P, Q).log_ratio(Z)

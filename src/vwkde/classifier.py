@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from vwkde import _html
-from vwkde._validation import like_input, on_host
-from vwkde.engines import home
+from vwkde._answers.functionals import kl, reverse_kl
+from vwkde._compute.engines import home
+from vwkde._data.validation import like_input, on_host
+from vwkde._display import html
 from vwkde.exceptions import DisjointSupportError
-from vwkde.functionals import kl, reverse_kl
 from vwkde.ratio import DensityRatio
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ _FAR = 10.0
 """Divergence in nats from which classes are shown as far apart as can be."""
 
 
-class RatioClassifier(_html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose probabilities come from density ratios.
 
     Every pair of classes gets a `DensityRatio`, and with the classes' priors a probability of the one against the
@@ -125,10 +125,10 @@ class RatioClassifier(_html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  #
             return ""
         names = [str(label) for label in self.classes_]
         apart = _kl_between(self.ratios_)
-        return _html.card(
+        return html.card(
             f"{len(names)} classes, {self.n_features_in_} columns",
             "KL divergence of the row's class from the column's, in nats",
-            _html.matrix(
+            html.matrix(
                 names[:_MOST_SHOWN],
                 {pair: f"{value:.2f}" for pair, value in apart.items()},
                 {pair: float(np.clip(value / _FAR, 0, 1)) for pair, value in apart.items()},

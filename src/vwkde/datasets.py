@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.stats import multivariate_normal
 
-from vwkde.derivatives.gaussian import GaussianDerivatives
-from vwkde.derivatives.mixture import MixtureDerivatives, make_mixture
+from vwkde._models.derivatives.gaussian import GaussianDerivatives
+from vwkde._models.derivatives.mixture import MixtureDerivatives, make_mixture
 
 Floats = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from vwkde import _drawing, _grids
-from vwkde._canvas import BLACK, axes_or_new, legend_above, number, require_matplotlib
+from vwkde._display import grids, matplotlib
+from vwkde._display.style import BLACK, axes_or_new, legend_above, number, require_matplotlib
 from vwkde.ratio import DensityRatio
 from vwkde.results import Estimate
 
@@ -88,7 +88,7 @@ class LogRatioDisplay:
         denominator: Any = None,
         *,
         X: Any = None,
-        features: _grids.Features = None,
+        features: grids.Features = None,
         grid_resolution: int = 100,
         name: str | None = None,
         ax: "Axes | None" = None,
@@ -121,22 +121,22 @@ class LogRatioDisplay:
         """
         require_matplotlib()
         _check_ratio(ratio)
-        p = _grids.check_points(ratio, numerator, "numerator")
-        q = _grids.check_points(ratio, denominator, "denominator")
-        X = _grids.check_points(ratio, X, "X")
-        columns = _grids.find_columns(ratio, features)
+        p = grids.check_points(ratio, numerator, "numerator")
+        q = grids.check_points(ratio, denominator, "denominator")
+        X = grids.check_points(ratio, X, "X")
+        columns = grids.find_columns(ratio, features)
         if not columns:
             at_rows = ratio.numerator_log_ratio_, ratio.denominator_log_ratio_
             display = cls(numerator_log_ratio=at_rows[0], denominator_log_ratio=at_rows[1], name=name)
             return display.plot(ax, **kwargs)
         samples = [sample for sample in (p, q) if sample is not None]
-        grid, through = _grids.span(samples, X, columns, grid_resolution)
+        grid, through = grids.span(samples, X, columns, grid_resolution)
         return cls(
             grid=grid,
-            log_ratio=_grids.log_ratio_on(ratio, grid, columns, through),
+            log_ratio=grids.log_ratio_on(ratio, grid, columns, through),
             numerator=None if p is None else p[:, columns],
             denominator=None if q is None else q[:, columns],
-            labels=_grids.labels(ratio, columns),
+            labels=grids.labels(ratio, columns),
             name=name,
         ).plot(ax, **kwargs)
 
@@ -146,8 +146,8 @@ class LogRatioDisplay:
         self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         if len(self.grid) == 0:
-            at_rows = _drawing.layers(self.numerator_log_ratio, self.denominator_log_ratio)
-            self.histograms_ = _drawing.histograms(self.ax_, at_rows, **kwargs)
+            at_rows = matplotlib.layers(self.numerator_log_ratio, self.denominator_log_ratio)
+            self.histograms_ = matplotlib.histograms(self.ax_, at_rows, **kwargs)
         elif len(self.grid) == 1:
             self._plot_curve(**{"label": name or self.name or "estimate"} | kwargs)
         else:
@@ -156,15 +156,15 @@ class LogRatioDisplay:
         return self
 
     def _plot_curve(self, **kwargs: Any) -> None:
-        samples = _drawing.layers(self.numerator, self.denominator)
-        self.line_ = _drawing.curve(self.ax_, self.grid[0], np.asarray(self.log_ratio), samples, **kwargs)
-        self.ax_.set(xlabel=self.labels[0], ylabel=_drawing.LOG_RATIO)
+        samples = matplotlib.layers(self.numerator, self.denominator)
+        self.line_ = matplotlib.curve(self.ax_, self.grid[0], np.asarray(self.log_ratio), samples, **kwargs)
+        self.ax_.set(xlabel=self.labels[0], ylabel=matplotlib.LOG_RATIO)
 
     def _plot_map(self, **kwargs: Any) -> None:
-        samples = _drawing.layers(self.numerator, self.denominator)
+        samples = matplotlib.layers(self.numerator, self.denominator)
         x, y = self.grid
-        self.surface_ = _drawing.colour_map(self.ax_, x, y, np.asarray(self.log_ratio), samples, **kwargs)
-        self.colorbar_ = self.figure_.colorbar(self.surface_, ax=self.ax_, label=_drawing.LOG_RATIO)
+        self.surface_ = matplotlib.colour_map(self.ax_, x, y, np.asarray(self.log_ratio), samples, **kwargs)
+        self.colorbar_ = self.figure_.colorbar(self.surface_, ax=self.ax_, label=matplotlib.LOG_RATIO)
         self.ax_.set(xlabel=self.labels[0], ylabel=self.labels[1])
 
 
@@ -228,7 +228,7 @@ class DivergenceDisplay:
         _check_ratio(ratio)
         kinds = [kinds] if isinstance(kinds, str) else kinds
         orders = {kind: order if kind == "renyi" else None for kind in kinds}
-        estimates = {_drawing.kind_name(*item): ratio.divergence(*item) for item in orders.items()}
+        estimates = {matplotlib.kind_name(*item): ratio.divergence(*item) for item in orders.items()}
         return cls.from_estimates(estimates, truth=truth, ax=ax, **kwargs)
 
     def plot(self, ax: "Axes | None" = None, **kwargs: Any) -> Self:
@@ -239,7 +239,7 @@ class DivergenceDisplay:
         self.ax_.axvline(0, color="grey", lw=0.8, ls=":")
         if self.truth is not None:
             self.ax_.axvline(self.truth, color=BLACK, lw=1.2, ls="--", label=f"truth {number(self.truth)}")
-        self.errorbar_ = _drawing.whiskers(self.ax_, self.names, self.estimates, **kwargs)
+        self.errorbar_ = matplotlib.whiskers(self.ax_, self.names, self.estimates, **kwargs)
         legend_above(self.ax_)
         return self
 
@@ -296,8 +296,8 @@ class OverlapDisplay:
             raise ValueError("The 'ax' parameter must be two axes, for example plt.subplots(1, 2)[1].")
         self.ax_ = np.ravel(axes_or_new(ax, 1, 2, figsize=(10, 4.2)))
         self.figure_ = self.ax_[0].figure
-        curves = _drawing.distributions(self.ax_[0], self.numerator_log_ratio, self.denominator_log_ratio, **kwargs)
-        self.lines_ = [*curves, _drawing.shares(self.ax_[1], self.importance_weights, self.effective_size, **kwargs)]
+        curves = matplotlib.distributions(self.ax_[0], self.numerator_log_ratio, self.denominator_log_ratio, **kwargs)
+        self.lines_ = [*curves, matplotlib.shares(self.ax_[1], self.importance_weights, self.effective_size, **kwargs)]
         for one in self.ax_:
             legend_above(one, columns=2)
         return self
@@ -317,7 +317,7 @@ def _check_estimates(estimates: Any) -> list[tuple[str, Estimate]]:
     if isinstance(estimates, Mapping):
         named = [(str(name), estimate) for name, estimate in estimates.items()]
     elif isinstance(estimates, Iterable):
-        named = [(_drawing.kind_name(getattr(e, "kind", "")), e) for e in estimates]
+        named = [(matplotlib.kind_name(getattr(e, "kind", "")), e) for e in estimates]
     else:
         named = []
     if not named or not all(isinstance(estimate, Estimate) for _, estimate in named):

@@ -5,10 +5,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._answers.functionals import check_divergence, check_interval
 from vwkde.baselines import BASELINES
 from vwkde.baselines.ratio import BaselineRatio
 from vwkde.catalogue import is_baseline, parameters_of
-from vwkde.functionals import check_divergence, check_interval
 from vwkde.ratio import DensityRatio
 from vwkde.results import Estimate
 

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from vwkde._validation import check_sample
+from vwkde._data.validation import check_sample
+from vwkde._models.guides import FOLDS
 from vwkde.divergences import make_ratio
-from vwkde.guides import FOLDS
 from vwkde.results import Estimate
 
 _COPIES = 10

@@ -12,28 +12,29 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from vwkde import _html, _sketches, guides
-from vwkde._blocks import DEFAULT_MEMORY_BUDGET, at_most
-from vwkde._validation import Array, check_sample, like_input
-from vwkde.bandwidth import RULES
-from vwkde.diagnostics import describe_fit
-from vwkde.engines import ENGINES, choose_engine
-from vwkde.fitting import Fitting
-from vwkde.functionals import KINDS, check_divergence, check_interval, unit_of
-from vwkde.holding import hold_all, hold_some
-from vwkde.overlap import warn_if_negative, warn_if_poor
-from vwkde.posterior import posterior
-from vwkde.resources import Resources
+from vwkde._answers.diagnostics import describe_fit
+from vwkde._answers.functionals import KINDS, check_divergence, check_interval, unit_of
+from vwkde._answers.overlap import warn_if_negative, warn_if_poor
+from vwkde._answers.posterior import posterior
+from vwkde._answers.uncertainty import Compute, bias_effect, disagreement, scatter_over_halves
+from vwkde._compute.engines import ENGINES, choose_engine
+from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET, at_most
+from vwkde._compute.resources import Resources
+from vwkde._data.in_memory import hold_all, hold_some
+from vwkde._data.sources import is_elsewhere, read_all
+from vwkde._data.validation import Array, check_sample, like_input
+from vwkde._display import html, svg
+from vwkde._fit.bandwidth import RULES
+from vwkde._fit.fitting import Fitting
+from vwkde._models import guides
 from vwkde.results import Estimate, shown
-from vwkde.sources import is_elsewhere, read_all
-from vwkde.uncertainty import Compute, bias_effect, disagreement, scatter_over_halves
 
 Floats = NDArray[np.float64]
 
 _LARGEST_LOG = float(np.log(np.finfo(np.float64).max))
 
 
-class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
+class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
     """The ratio of two densities known by samples: kernel estimates that share a bias-cancelling weight.
 
     Everything happens in coordinates where the pooled within-class covariance is the identity; `bandwidth` and
@@ -339,13 +340,13 @@ class DensityRatio(_html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
             f"numerator ({rows:,} rows)": self.numerator_log_ratio_,
             f"denominator ({others:,} rows)": self.denominator_log_ratio_,
         }
-        return _html.card(
+        return html.card(
             f"log ratio of {rows:,} rows to {others:,}, {columns} column{'s' if columns > 1 else ''}",
-            *(_html.note(str(warning.message)) for warning in caught),
-            _sketches.histograms(samples),
+            *(html.note(str(warning.message)) for warning in caught),
+            svg.histograms(samples),
             "log p₁/p₂ at the rows, in nats, each row left out",
             f"KL divergence {kl.value:.4g} nats, 95 % interval {kl.interval[0]:.4g} to {kl.interval[1]:.4g}",
-            _sketches.interval(kl.value, *kl.interval),
+            svg.interval(kl.value, *kl.interval),
             details={name: shown(value) for name, value in self.diagnostics_.items()},
         )
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from vwkde import _html, _sketches
+from vwkde._display import html, svg
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class Estimate:
         """Return what a notebook shows: the value, its interval as a picture, and the diagnostics."""
         details = {name: shown(value) for name, value in self.diagnostics.items()}
         errors = f"standard error {self.standard_error:.3g}, systematic error {self.systematic_error:.3g}"
-        remarks = [_html.note(remark) for remark in self._remarks()]
-        drawn = _sketches.interval(self.value, *self.interval)
-        return _html.card(self._headline(), drawn, *remarks, errors, details=details)
+        remarks = [html.note(remark) for remark in self._remarks()]
+        drawn = svg.interval(self.value, *self.interval)
+        return html.card(self._headline(), drawn, *remarks, errors, details=details)
 
     def _headline(self) -> str:
         low, high = self.interval

@@ -17,11 +17,11 @@ from scipy.stats import rankdata
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.utils import check_random_state
 
-from vwkde import _html, _sketches
-from vwkde._blocks import split
-from vwkde._progress import track
-from vwkde._validation import check_pair
-from vwkde.geometry import canonical_order
+from vwkde._compute.parallel import split
+from vwkde._coordinates.whitening import canonical_order
+from vwkde._data.validation import check_pair
+from vwkde._display import html, svg
+from vwkde._runtime.progress import track
 
 Floats = NDArray[np.float64]
 
@@ -62,10 +62,10 @@ class TwoSampleResult:
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the p-value, and those of the statistics as a picture."""
         all_of_them = {"together": self.p_value} | self.p_values
-        marked = _sketches.Mark(0.05, "0.05")
+        marked = svg.Mark(0.05, "0.05")
         details = {name: f"p = {p:.3g}" for name, p in all_of_them.items()}
-        drawn = _sketches.dots(all_of_them, 1 / (self.n_permutations + 1), marked)
-        return _html.card(
+        drawn = svg.dots(all_of_them, 1 / (self.n_permutations + 1), marked)
+        return html.card(
             self._headline(), "p-values of the statistics, together and on their own", drawn, details=details
         )
 

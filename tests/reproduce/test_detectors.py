@@ -5,9 +5,9 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from vwkde.baselines.nearest import nn, nnwang
-from vwkde.inspection.library import make_library
-from vwkde.reproduce.detectors import CANDIDATES, DETECTORS
-from vwkde.reproduce.pairs import common_balls, kernel_means, neighbour_distances
+from vwkde.inspection.model.library import make_library
+from vwkde.reproduce.surfaces.detectors import CANDIDATES, DETECTORS
+from vwkde.reproduce.surfaces.pairs import common_balls, kernel_means, neighbour_distances
 
 IMAGES, PATCHES = 7, 60
 

@@ -7,12 +7,13 @@ import pytest
 from PIL import Image
 
 from vwkde import datasets
-from vwkde.posterior import posterior
-from vwkde.reproduce import FIGURES, fig1, fig2, fig4, fig5, fig_a1, fig_a2, figure_named, reproduce
-from vwkde.reproduce.figure import QUICK, WHOLE, Claim, Figure, Scale
-from vwkde.reproduce.repeats import repeat
-from vwkde.reproduce.sweep import BESIDE, LABELS, collect_sweep, deviation, estimate, near_truth, relative_bias
-from vwkde.reproduce.tasks import Outcome
+from vwkde._answers.posterior import posterior
+from vwkde.reproduce import FIGURES, figure_named, reproduce
+from vwkde.reproduce.core.figure import QUICK, WHOLE, Claim, Figure, Scale
+from vwkde.reproduce.core.repeats import repeat
+from vwkde.reproduce.core.sweep import BESIDE, LABELS, collect_sweep, deviation, estimate, near_truth, relative_bias
+from vwkde.reproduce.core.tasks import Outcome
+from vwkde.reproduce.figures import fig1, fig2, fig4, fig5, fig_a1, fig_a2
 
 SMALL = Scale(repetitions=2, quick=True)
 
@@ -118,7 +119,7 @@ def test_sweeps_are_collected_judged_and_drawn(figure: Figure):
 
 def test_failures_are_kept_apart_from_the_numbers():
     panels = fig5._panels(SMALL)[:1]
-    from vwkde.reproduce.sweep import sweep_tasks
+    from vwkde.reproduce.core.sweep import sweep_tasks
 
     outcomes = {
         task.name: Outcome(error="ValueError: why") if task.name.endswith("/kliep") else Outcome(1.0, 1.0)

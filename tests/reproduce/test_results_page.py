@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from vwkde.reproduce import FIGURES
-from vwkde.reproduce.figure import WHOLE
-from vwkde.reproduce.pages import write_overview, write_page
-from vwkde.reproduce.surfaces import METHODS
+from vwkde.reproduce.core.figure import WHOLE
+from vwkde.reproduce.core.pages import write_overview, write_page
+from vwkde.reproduce.surfaces.study import METHODS
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 DONE = [name for name in FIGURES if (RESULTS / name / "results.json").exists()]

@@ -14,16 +14,18 @@ from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
 import vwkde.reproduce
-from vwkde.cli import app
-from vwkde.inspection.patches import PAPER_GRID
-from vwkde.reproduce import cnn, digits, reproduce, surfaces
-from vwkde.reproduce.cnn import choose_patches, patches_of, train
-from vwkde.reproduce.deals import SPOILT, Digit, choose_surfaces, deal
-from vwkde.reproduce.detectors import Finding
-from vwkde.reproduce.figure import Scale
-from vwkde.reproduce.readings import LARGEST, READINGS, detected
-from vwkde.reproduce.surface_rows import total
-from vwkde.reproduce.surfaces import METHODS, assess, surface_tasks
+from vwkde.cli.main import app
+from vwkde.inspection.model.patches import PAPER_GRID
+from vwkde.reproduce import reproduce
+from vwkde.reproduce.core import digits
+from vwkde.reproduce.core.figure import Scale
+from vwkde.reproduce.surfaces import cnn, study
+from vwkde.reproduce.surfaces.cnn import choose_patches, patches_of, train
+from vwkde.reproduce.surfaces.deals import SPOILT, Digit, choose_surfaces, deal
+from vwkde.reproduce.surfaces.detectors import Finding
+from vwkde.reproduce.surfaces.readings import LARGEST, READINGS, detected
+from vwkde.reproduce.surfaces.rows import total
+from vwkde.reproduce.surfaces.study import METHODS, assess, surface_tasks
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 SIDE = 128
@@ -254,10 +256,10 @@ def test_methods_that_see_more_than_gradients_find_the_defect(folder, monkeypatc
 
 
 def test_without_torch_the_network_is_left_out_and_told(monkeypatch, folder):
-    monkeypatch.setattr(surfaces, "find_spec", lambda _: None)
+    monkeypatch.setattr(study, "find_spec", lambda _: None)
     run = choose_surfaces(folder, ["1"], None, None, quick=False)
     assert not any(task.name.endswith("/cnn") for task in surface_tasks(Scale(1, surfaces=run)))
-    assert "pip install 'vwkde[torch]'" in surfaces.missing_methods()["cnn"]
+    assert "pip install 'vwkde[torch]'" in study.missing_methods()["cnn"]
 
 
 def test_a_network_sees_a_patch_as_it_sees_it_within_an_image():
@@ -290,7 +292,7 @@ def test_patches_to_learn_from_are_defective_by_three_quarters_or_good_and_four_
 @pytest.fixture
 def few_methods(monkeypatch):
     # another dictionary: in this one, what is taken out would come back last
-    monkeypatch.setattr(surfaces, "METHODS", {name: METHODS[name] for name in ("vwkde", "kde", "osvm")})
+    monkeypatch.setattr(study, "METHODS", {name: METHODS[name] for name in ("vwkde", "kde", "osvm")})
 
 
 @pytest.mark.usefixtures("few_methods")
@@ -299,7 +301,7 @@ def test_one_computation_serves_both_tables(folder, tmp_path):
     first = reproduce("table1", tmp_path, quick=True, n_jobs=1, surfaces=run)
     journal = tmp_path / "quick" / "surfaces" / "journal.jsonl"
     done = [line for line in journal.read_text().splitlines() if "task" in line]
-    assert len(done) == 2 * len(surfaces.METHODS)
+    assert len(done) == 2 * len(study.METHODS)
     second = reproduce("table2", tmp_path, quick=True, n_jobs=1, surfaces=run)
     assert [line for line in journal.read_text().splitlines() if "task" in line] == done
     detection, localisation = (json.loads((each / "results.json").read_text()) for each in (first, second))
@@ -364,7 +366,7 @@ def test_the_command_hands_on_which_images(monkeypatch, folder, tmp_path):
 @pytest.mark.usefixtures("few_methods")
 def test_real_images_are_told_apart():
     run = choose_surfaces(SHARED / "dagm-mini", ["3"], 16, None, quick=False)
-    found = {method: surfaces.try_method(run, "Class3", 0, method) for method in surfaces.METHODS}
+    found = {method: study.try_method(run, "Class3", 0, method) for method in study.METHODS}
     assert found["vwkde"]["auc"]["dagm"] > 0.9
     assert found["vwkde"]["auc"]["pasted"] == 1
     assert found["vwkde"]["ap"]["all"]["pasted"] == 1

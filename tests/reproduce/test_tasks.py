@@ -2,16 +2,9 @@ import json
 
 import pytest
 
-from vwkde import _progress
-from vwkde.reproduce.tasks import Outcome, Task, run_tasks, values_of, versions_used
-
-
-def double(x):
-    return 2 * x
-
-
-def fail(x):
-    raise ValueError(f"no {x}")
+from support.work import double, fail
+from vwkde._runtime import progress
+from vwkde.reproduce.core.tasks import Outcome, Task, run_tasks, values_of, versions_used
 
 
 def tasks(*numbers):
@@ -49,7 +42,7 @@ def test_a_failure_costs_nothing_else_and_is_tried_again(tmp_path):
 
 def test_progress_is_told(tmp_path):
     heard = []
-    with _progress.listening(lambda *what: heard.append(what)):
+    with progress.listening(lambda *what: heard.append(what)):
         run_tasks(tasks(1, 2), tmp_path / "journal", "fig", 1)
     assert heard == [("fig", 1, 2), ("fig", 2, 2)]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde import _blocks
+from vwkde._compute import parallel
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -122,5 +122,5 @@ def values(network: "Module", x: Floats) -> Floats:
 
     device = str(next(network.parameters()).device)
     with torch.no_grad():
-        parts = [network(to_tensor(x[block], device))[:, 0] for block in _blocks.split(len(x), _LARGEST_BLOCK)]
+        parts = [network(to_tensor(x[block], device))[:, 0] for block in parallel.split(len(x), _LARGEST_BLOCK)]
     return np.concatenate([np.zeros(0), *(part.cpu().numpy().astype(np.float64) for part in parts)])

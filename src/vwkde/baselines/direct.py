@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, pdist
 from scipy.special import logsumexp
 
-from vwkde import _blocks
+from vwkde._compute import parallel
 from vwkde.baselines.answer import Answer
 from vwkde.baselines.proportions import mixture_proportions
 from vwkde.baselines.settings import check_count, check_positive
@@ -68,13 +68,13 @@ class KernelRatio:
 
     def __call__(self, x: Floats) -> Floats:
         """Return log r, of shape (n,)."""
-        rows = _blocks.block_rows(8 * len(self.centres), _blocks.DEFAULT_MEMORY_BUDGET // 4)
-        blocks = _blocks.split(len(x), rows)
+        rows = parallel.block_rows(8 * len(self.centres), parallel.DEFAULT_MEMORY_BUDGET // 4)
+        blocks = parallel.split(len(x), rows)
         parts = [_log_sum(_log_kernels(x[block], self.centres, self.width), self.log_coefficients) for block in blocks]
         return np.concatenate(parts) if parts else np.zeros(0)
 
 
-@_blocks.single_threaded()
+@parallel.single_threaded()
 def kliep(p: Floats, q: Floats, seed: int, *, width: float | None = None, centres: int = 100) -> Answer:
     """Return the divergence by KLIEP.
 
@@ -89,7 +89,7 @@ def kliep(p: Floats, q: Floats, seed: int, *, width: float | None = None, centre
     return _answer(ratio(p), held_out[best], ratio, {"width": best})
 
 
-@_blocks.single_threaded()
+@parallel.single_threaded()
 def ulsif(
     p: Floats,
     q: Floats,
@@ -122,7 +122,7 @@ def ulsif(
     return _answer(ratio(p), problem.hold_out(solve, best), ratio, {"width": best, "ridge": strength})
 
 
-@_blocks.single_threaded()
+@parallel.single_threaded()
 def rulsif(
     p: Floats,
     q: Floats,

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from vwkde._compute.sums import log_kernel_sums
 from vwkde.baselines.answer import Answer
 from vwkde.baselines.kernel_density import common_bandwidth, whiten
 from vwkde.baselines.settings import check_count, check_positive
-from vwkde.sums import log_kernel_sums
 
 Floats = NDArray[np.float64]
 

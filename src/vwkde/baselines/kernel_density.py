@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._blocks import DEFAULT_MEMORY_BUDGET, block_rows, split
-from vwkde.bandwidth import select_bandwidth
+from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET, block_rows, split
+from vwkde._compute.sums import log_kernel_sums
+from vwkde._coordinates.whitening import Whitening, fit_whitening
+from vwkde._fit.bandwidth import select_bandwidth
 from vwkde.baselines.answer import Answer
-from vwkde.geometry import Whitening, fit_whitening
-from vwkde.sums import log_kernel_sums
 
 Floats = NDArray[np.float64]
 

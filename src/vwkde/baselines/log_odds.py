@@ -20,9 +20,9 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
 
-from vwkde import _blocks
+from vwkde._compute import parallel
+from vwkde._models.guides import LogOdds
 from vwkde.baselines.answer import Answer
-from vwkde.guides import LogOdds
 
 Floats = NDArray[np.float64]
 
@@ -57,7 +57,7 @@ def classifier(p: Floats, q: Floats, seed: int, *, model: Any = None, folds: int
 
 
 def _fit(model: Any, x: Floats, is_p: NDArray[np.int64]) -> LogOdds:
-    with _blocks.single_threaded():
+    with parallel.single_threaded():
         fitted = clone(model).fit(x, is_p)
     rows = is_p.sum()
     return LogOdds(fitted, float(np.log(rows / (len(x) - rows))), 0.5 / len(x))

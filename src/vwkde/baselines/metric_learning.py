@@ -42,8 +42,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf
 
-from vwkde import _blocks
-from vwkde._compile import compiled
+from vwkde._compute import parallel
+from vwkde._compute.compile import compiled
 from vwkde.baselines.answer import Answer
 from vwkde.baselines.nearest import Balls, Counts, Own, check_k, check_samples, compare_balls, make_answer, other_rows
 
@@ -151,8 +151,8 @@ def _log_ratio(x: Floats, own: Own, *, p: Floats, q: Floats, k: int, metric: _Lo
             first = rows.start if is_own else len(sample)
             _reach(x[rows], roots, sample, k, first, balls.radius[rows], balls.held[rows])
 
-    size = _blocks.block_rows(8 * x.shape[1] ** 2 * x.itemsize, _MEMORY_BUDGET)
-    _blocks.run(work, _blocks.split(len(x), min(size, 1 + len(x) // _blocks.thread_count())), None)
+    size = parallel.block_rows(8 * x.shape[1] ** 2 * x.itemsize, _MEMORY_BUDGET)
+    parallel.run(work, parallel.split(len(x), min(size, 1 + len(x) // parallel.thread_count())), None)
     return compare_balls(in_p, in_q, other_rows(p, q, own), p.shape[1])
 
 

@@ -32,7 +32,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import digamma
 from sklearn.neighbors import NearestNeighbors
 
-from vwkde import _blocks
+from vwkde._compute import parallel
 from vwkde.baselines.answer import Answer
 
 Floats = NDArray[np.float64]
@@ -119,7 +119,7 @@ def distance_blocks(x: Floats, p: Floats, q: Floats, own: Own) -> Iterator[tuple
     They are formed from differences, so that equal rows are at distance zero exactly. A row that is a query itself is
     infinitely far.
     """
-    for rows in _blocks.split(len(x), _block_rows(len(p) + len(q))):
+    for rows in parallel.split(len(x), _block_rows(len(p) + len(q))):
         to_p, to_q = cdist(x[rows], p), cdist(x[rows], q)
         if own is not None:
             to_own = to_p if own == "numerator" else to_q
@@ -128,7 +128,7 @@ def distance_blocks(x: Floats, p: Floats, q: Floats, own: Own) -> Iterator[tuple
 
 
 def _block_rows(columns: int) -> int:
-    return _blocks.block_rows(4 * columns * np.dtype(np.float64).itemsize, _MEMORY_BUDGET)
+    return parallel.block_rows(4 * columns * np.dtype(np.float64).itemsize, _MEMORY_BUDGET)
 
 
 def _log_ratio_by_count(x: Floats, own: Own, *, p: Floats, q: Floats, k: int) -> Floats:
@@ -142,7 +142,7 @@ def _balls_of(x: Floats, sample: Floats, k: int, own: bool) -> Balls:
     radius = _distance_to_neighbour(x, sample, k, own)
     count = np.full(len(x), k)
     zero = np.flatnonzero(radius == 0)
-    for rows in _blocks.split(len(zero), _block_rows(len(sample))):
+    for rows in parallel.split(len(zero), _block_rows(len(sample))):
         distance = cdist(x[zero[rows]], sample)
         radius[zero[rows]] = reach = _nearest_positive(distance)
         count[zero[rows]] = np.count_nonzero(distance <= reach[:, None], axis=1) - own

@@ -20,12 +20,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from vwkde import _blocks
-from vwkde._torch_state import threads_of_torch
+from vwkde._compute import parallel
+from vwkde._compute.engines import require_torch
+from vwkde._compute.torch_state import threads_of_torch
+from vwkde._models.guides import LogOdds
 from vwkde.baselines.dense import dense_network, draw_batch, prepare, to_tensor, train, values
 from vwkde.baselines.settings import check_count
-from vwkde.engines import require_torch
-from vwkde.guides import LogOdds
 
 Floats = NDArray[np.float64]
 Posterior = Callable[[Floats], Floats]
@@ -54,7 +54,7 @@ def svm_posterior(p: Floats, q: Floats, seed: int) -> Posterior:
         cv=StratifiedKFold(folds, shuffle=True, random_state=seed),
         ensemble=False,
     )
-    with _blocks.single_threaded():
+    with parallel.single_threaded():
         machine.fit(x, is_p)
     log_odds = LogOdds(machine, float(np.log(len(p) / len(q))), np.finfo(float).eps)
     return lambda new: np.asarray(expit(log_odds(new)))

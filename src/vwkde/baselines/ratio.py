@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
-from vwkde._validation import check_pair, check_sample, like_input
+from vwkde._answers.functionals import KINDS, AtSample, check_divergence, check_interval, unit_of
+from vwkde._answers.uncertainty import scatter_over_halves
+from vwkde._data.validation import check_pair, check_sample, like_input
 from vwkde.baselines.answer import Answer
 from vwkde.baselines.settings import as_plain
-from vwkde.functionals import KINDS, AtSample, check_divergence, check_interval, unit_of
 from vwkde.results import Estimate
-from vwkde.uncertainty import scatter_over_halves
 
 Floats = NDArray[np.float64]
 

@@ -4,11 +4,11 @@ import warnings
 
 from threadpoolctl import threadpool_limits
 
-from vwkde._progress import track
+from vwkde._compute.engines import engines_here
+from vwkde._runtime.progress import track
 from vwkde.bench.limits import Limits, measure_limits
 from vwkde.bench.measurement import Measurement
 from vwkde.bench.tasks import PRECISIONS, QUICK, TASKS, Bench, Sizes
-from vwkde.engines import engines_here
 
 __all__ = ["QUICK", "Measurement", "Sizes", "run_bench"]
 

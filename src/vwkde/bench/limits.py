@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vwkde import _blocks
+from vwkde._compute import parallel
 from vwkde.bench.measurement import best_time
 
 _SIDE = {"cpu": 1_500, "cuda": 8_192}
@@ -38,7 +38,7 @@ def measure_limits(dtype: str, device: str = "cpu", n_threads: int | None = None
 
 def _on_cores(dtype: str, n_threads: int | None) -> tuple[Callable[[], Any], Callable[[], Any], int]:
     matrix = np.random.default_rng(0).normal(size=(_SIDE["cpu"], _SIDE["cpu"])).astype(dtype)
-    threads = _blocks.thread_count(n_threads)
+    threads = parallel.thread_count(n_threads)
     out = np.empty_like(matrix)
 
     def exponentials(_: int) -> None:
@@ -48,7 +48,7 @@ def _on_cores(dtype: str, n_threads: int | None) -> tuple[Callable[[], Any], Cal
             np.exp(numbers, out=result)
 
     def on_all() -> None:
-        _blocks.run(exponentials, list(range(threads)), None, threads)
+        parallel.run(exponentials, list(range(threads)), None, threads)
 
     return lambda: np.matmul(matrix, matrix, out=out), on_all, threads * _REPEATS * _BLOCK
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde import _blocks
+from vwkde._compute import parallel
 
 Array = NDArray[np.floating]
 Sums = Callable[[Array, Array, float, NDArray[np.float64]], Callable[[], Any]]
@@ -43,7 +43,7 @@ def _cdist(x: Array, y: Array, h: float, weight: NDArray[np.float64]) -> Callabl
     from scipy.spatial.distance import cdist
 
     def work() -> None:
-        for rows in _blocks.split(len(x), _FEW):
+        for rows in parallel.split(len(x), _FEW):
             exponent = cdist(x[rows], y, "sqeuclidean")
             exponent *= -1 / (2 * h**2)
             np.log(np.exp(exponent, out=exponent) @ weight)
@@ -93,7 +93,7 @@ def _jax(x: Array, y: Array, h: float, weight: NDArray[np.float64]) -> Callable[
     w = jnp.asarray(weight.astype(x.dtype))
 
     def work() -> None:
-        for rows in _blocks.split(len(x), _TILE[0]):
+        for rows in parallel.split(len(x), _TILE[0]):
             block(queries[rows], points, w).block_until_ready()
 
     return work

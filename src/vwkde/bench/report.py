@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from vwkde._blocks import thread_count
-from vwkde._canvas import BLACK, GOLD, NAVY, RED, TEAL
-from vwkde._files import save_picture, write_text
-from vwkde._versions import versions_here
+from vwkde._compute.parallel import thread_count
+from vwkde._display.style import BLACK, GOLD, NAVY, RED, TEAL
+from vwkde._runtime.files import save_picture, write_text
+from vwkde._runtime.versions import versions_here
 from vwkde.bench.limits import Limits
 from vwkde.bench.measurement import Measurement
 

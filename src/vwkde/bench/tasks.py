@@ -11,14 +11,14 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf
 
 from vwkde import datasets
+from vwkde._compute.resources import Resources
+from vwkde._compute.sums import log_kernel_sums
 from vwkde.bench.limits import Limits
 from vwkde.bench.measurement import Measurement, best_time, growing
 from vwkde.bench.peers import Sums, peers_of_kl, peers_of_sums
 from vwkde.divergences import kl_divergence, make_ratio
-from vwkde.inspection.inspector import SurfaceInspector
-from vwkde.resources import Resources
-from vwkde.sums import log_kernel_sums
-from vwkde.surfaces import make_surfaces
+from vwkde.inspection.data.synthetic import make_surfaces
+from vwkde.inspection.model.inspector import SurfaceInspector
 
 Array = NDArray[np.floating]
 Floats = NDArray[np.float64]

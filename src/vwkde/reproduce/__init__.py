@@ -3,11 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
-from vwkde._canvas import require_matplotlib
-from vwkde.reproduce import fig1, fig2, fig3, fig4, fig5, fig6, fig_a1, fig_a2, table1, table2
-from vwkde.reproduce.figure import QUICK, Figure, Scale, SurfaceImages
-from vwkde.reproduce.pages import write_overview, write_page, write_picture, write_results
-from vwkde.reproduce.tasks import run_tasks, versions_used
+from vwkde._display.style import require_matplotlib
+from vwkde.reproduce.core.figure import QUICK, Figure, Scale, SurfaceImages
+from vwkde.reproduce.core.pages import write_overview, write_page, write_picture, write_results
+from vwkde.reproduce.core.tasks import run_tasks, versions_used
+from vwkde.reproduce.figures import fig1, fig2, fig3, fig4, fig5, fig_a1, fig_a2
+from vwkde.reproduce.surfaces import fig6, table1, table2
 
 _MODULES = (fig1, fig2, fig3, fig4, fig5, table1, table2, fig6, fig_a1, fig_a2)
 FIGURES = {module.FIGURE.name: module.FIGURE for module in _MODULES}

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from maps import some_images, tally_of
 from scipy.stats import norm
 
+from support.maps import some_images, tally_of
 from vwkde.inspection.metrics import UndefinedMeasureError
 from vwkde.inspection.metrics.bootstrap import bootstrap_interval
 from vwkde.inspection.metrics.detections import Matches, detection_average_precision

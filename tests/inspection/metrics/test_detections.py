@@ -11,7 +11,7 @@ from vwkde.inspection.metrics.detections import (
     match_detections,
     region_overlap,
 )
-from vwkde.inspection.regions import Box, Region, find_regions
+from vwkde.inspection.model.regions import Box, Region, find_regions
 
 
 def as_mask(box, shape=(10, 10)):

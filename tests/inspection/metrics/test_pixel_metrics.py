@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from maps import disc, some_images, tally_of
 from scipy.ndimage import label
 from sklearn import metrics as sklearn_metrics
 
+from support.maps import disc, some_images, tally_of
 from vwkde.inspection.metrics import UndefinedMeasureError
 from vwkde.inspection.metrics.pixels import PixelTally, aupro, count_pixels, pixel_auroc, pro_curve
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde.inspection.metrics import UndefinedMeasureError
-from vwkde.inspection.regions import Box, Region
+from vwkde.inspection.model.regions import Box, Region
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from vwkde._canvas import number
-from vwkde._markup import Markup, element, joined
-from vwkde.inspection.evaluation import DEFECTIVE, GOOD, Evaluation
-from vwkde.inspection.features import as_features
+from vwkde._display.markup import Markup, element, joined
+from vwkde._display.style import number
+from vwkde.inspection.model.features import as_features
 from vwkde.inspection.report.cards import pictured_section, table_section
 from vwkde.inspection.report.charts import Group, histogram
 from vwkde.inspection.report.content import Report, colour_scale, counted, percent, table
 from vwkde.inspection.report.measures import measures_section, overview_section
 from vwkde.inspection.report.page import write_page
-from vwkde.inspection.run_folder import COMPLETE
+from vwkde.inspection.runs.evaluation import DEFECTIVE, GOOD, Evaluation
+from vwkde.inspection.runs.folder import COMPLETE
 
 
 def write_report(folder: Path, report: Report) -> None:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from vwkde._canvas import number
-from vwkde._markup import Markup, element, joined
-from vwkde.inspection.evaluation import DEFECTIVE, GOOD
+from vwkde._display.markup import Markup, element, joined
+from vwkde._display.style import number
 from vwkde.inspection.report.content import Report, colour_scale, counted, table
 from vwkde.inspection.report.gallery import MOST_MISSED, MOST_PASSED, MOST_REJECTED, data_address
-from vwkde.inspection.run_folder import Row, plain
+from vwkde.inspection.runs.evaluation import DEFECTIVE, GOOD
+from vwkde.inspection.runs.folder import Row, plain
 
 
 def pictured_section(report: Report) -> Markup | None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._canvas import number
-from vwkde._markup import Markup, element, joined
+from vwkde._display.markup import Markup, element, joined
+from vwkde._display.style import number
 
 Floats = NDArray[np.float64]
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vwkde._markup import Markup, element
-from vwkde.inspection.evaluation import Evaluation
-from vwkde.inspection.inspector import SurfaceInspector
-from vwkde.inspection.map_colours import WARM
+from vwkde._display.markup import Markup, element
+from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection.model.map_colours import WARM
 from vwkde.inspection.report.gallery import Pair
-from vwkde.inspection.run_folder import Row
+from vwkde.inspection.runs.evaluation import Evaluation
+from vwkde.inspection.runs.folder import Row
 
 
 @dataclass(frozen=True)

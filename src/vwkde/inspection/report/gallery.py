@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from vwkde.inspection.evaluation import DEFECTIVE
-from vwkde.inspection.extra import require
-from vwkde.inspection.run_folder import Row
+from vwkde.inspection.data.extra import require
+from vwkde.inspection.runs.evaluation import DEFECTIVE
+from vwkde.inspection.runs.folder import Row
 
 Mask = NDArray[np.bool_]
 

@@ -4,13 +4,13 @@ import os
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from vwkde._markup import Markup, element
-from vwkde.inspection.evaluation import LEVEL, Evaluation, Share
+from vwkde._display.markup import Markup, element
 from vwkde.inspection.metrics.detections import OVERLAP
 from vwkde.inspection.metrics.pixels import PRO_LIMIT
 from vwkde.inspection.report.charts import curve
 from vwkde.inspection.report.content import counted, percent, table
-from vwkde.inspection.run_folder import REPORT, plain
+from vwkde.inspection.runs.evaluation import LEVEL, Evaluation, Share
+from vwkde.inspection.runs.folder import REPORT, plain
 
 _MEANINGS = {
     "image_auroc": "How likely a defective image scores higher than a good one. 1 is perfect, 0.5 is guessing.",

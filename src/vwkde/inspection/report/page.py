@@ -5,9 +5,9 @@ from hashlib import sha256
 from importlib import resources
 from pathlib import Path
 
-from vwkde._files import write_text
-from vwkde._markup import Markup, element
-from vwkde.inspection.run_folder import REPORT, writing
+from vwkde._display.markup import Markup, element
+from vwkde._runtime.files import write_text
+from vwkde.inspection.runs.folder import REPORT, writing
 
 
 def write_page(folder: Path, title: str, sections: list[Markup | None]) -> None:

@@ -1,0 +1,61 @@
+"""Errors of a divergence beside those by influence functions: the bias that is left, the scatter over subsamples."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from vwkde._answers.functionals import AtSample
+from vwkde._data.validation import Array
+from vwkde._fit.averaging import Pool
+from vwkde._fit.fitting import Fitted, Floats
+from vwkde._runtime.progress import track
+from vwkde.exceptions import DegenerateDataWarning
+
+Compute = Callable[[AtSample, AtSample], tuple[float, float]]
+"""A divergence from the log ratios at both samples, with its standard error."""
+
+_CLEARLY = 3.0
+"""Standard errors up to which members may disagree by chance."""
+_BIAS_ROWS = 500
+"""Points of each sample at which the bias that is left is looked at."""
+_SUBSAMPLES = 30
+
+
+def disagreement(fitted: Fitted, compute: Compute, error: float) -> float:
+    """Return what the pool's members disagree about beyond what noise explains."""
+    members = [member for member in fitted.pool.members if member.average]
+    values = np.array([compute(*fitted.at_samples(Pool((replace(m, average=1.0),))))[0] for m in members])
+    shares = [member.average for member in members]
+    spread = np.average((values - np.average(values, weights=shares)) ** 2, weights=shares)
+    return float(np.sqrt(max(0.0, spread - (_CLEARLY * error) ** 2)))
+
+
+def bias_effect(fitted: Fitted, compute: Compute, seed: int) -> float:
+    """Return by how much a divergence changes when bandwidth²·B is taken off the log ratios, at some points."""
+    ratio = fitted.pool.main.ratio
+    random = np.random.default_rng(seed)
+    before, after = [], []
+    for log_ratio, sample in zip((ratio.at_numerator, ratio.at_denominator), fitted.samples, strict=True):
+        some = np.sort(random.permutation(len(sample))[:_BIAS_ROWS])
+        bias = ratio.pair.bandwidth**2 * fitted.residual_bias(sample.points[some])
+        before.append(AtSample(log_ratio[some], sample.weight[some]))
+        after.append(AtSample(log_ratio[some] - bias, sample.weight[some]))
+    return abs(compute(before[0], before[1])[0] - compute(after[0], after[1])[0])
+
+
+def scatter_over_halves(data: tuple[Array, Array], estimate: Callable[..., float], seed: int, *others: Floats) -> float:
+    """Return the scatter over random halves of the rows, which is that over whole samples to first order.
+
+    `estimate` is computed of the halves of the two samples, and of the same rows of the others, one for each sample.
+    """
+    random = np.random.default_rng(seed)
+    values = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateDataWarning)
+        for _ in track(range(_SUBSAMPLES), "subsamples", _SUBSAMPLES):
+            halves = [np.sort(random.permutation(len(x))[: max(2, len(x) // 2)]) for x in data]
+            parts = [x[rows] for x, rows in zip((*data, *others), (*halves, *halves), strict=False)]
+            values.append(estimate(*parts))
+    return float(np.std(values, ddof=1))

@@ -1,0 +1,88 @@
+"""Weighted Gaussian log kernel sums: one seam, several engines.
+
+`log_kernel_sums` is the seam. An engine is a module with a function `log_sums` like the reference's.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vwkde._compute.engines import ON_DEVICE
+from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
+from vwkde._compute.sums import reference, tiles, torch_engine, triton_engine
+
+_ENGINES: dict[str, Callable[..., NDArray[np.float64]]] = {
+    "numba": tiles.log_sums,
+    "torch": torch_engine.log_sums,
+    "triton": triton_engine.log_sums,
+    "reference": reference.log_sums,
+    "dask": tiles.log_sums,  # what spreads is folds over streams; the sums of one piece are those of a CPU
+}
+
+
+def log_kernel_sums(
+    queries: NDArray[np.floating],
+    points: NDArray[np.floating],
+    bandwidth: float | ArrayLike,
+    *,
+    log_weight: ArrayLike | None = None,
+    leave_one_out: bool = False,
+    resources: Resources = DEFAULT_RESOURCES,
+) -> NDArray[np.float64]:
+    """Return log Σ_j exp(log_weight_j − ‖x_i − y_j‖² / 2h²) for every query x_i, summed over the points y_j.
+
+    Parameters
+    ----------
+    queries, points
+        Arrays (n, d) and (m, d). The sums run in float32 if both are float32, else in float64.
+    bandwidth
+        h, or several of them: they share one pass over the distances, and in steps of √2 one exponential.
+    log_weight
+        One log weight per point (m,), or several columns (m, k), which share the pass too.
+    leave_one_out
+        The queries are the points, or the first of them, and each sum leaves its own point out.
+    resources
+        Engine, device, memory and threads; see `vwkde.engines`.
+
+    Returns
+    -------
+    ndarray of float64
+        Shape (n,), with the bandwidths as a leading axis and the columns of weights as a last one where several were
+        given. A sum over nothing but zero weights is −inf.
+    """
+    dtype = np.float32 if queries.dtype == points.dtype == np.float32 else np.float64
+    bandwidths = np.asarray(bandwidth, dtype=np.float64)
+    weights = np.zeros(len(points)) if log_weight is None else np.asarray(log_weight, dtype=np.float64)
+    _check(queries, points, bandwidths, weights, leave_one_out)
+    excluded = np.arange(len(queries) if leave_one_out else 0)
+    sums = _ENGINES[resources.engine](
+        np.ascontiguousarray(queries, dtype=dtype),
+        np.ascontiguousarray(points, dtype=dtype),
+        np.atleast_1d(bandwidths),
+        weights.reshape(len(points), -1),
+        excluded,
+        resources.memory_budget,
+        resources.n_threads,
+        *([resources.device] if resources.engine in ON_DEVICE else []),
+    )
+    return sums.reshape((*bandwidths.shape, len(queries), *weights.shape[1:]))
+
+
+def _check(
+    queries: NDArray[np.floating],
+    points: NDArray[np.floating],
+    bandwidths: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    leave_one_out: bool,
+) -> None:
+    if queries.ndim != 2 or points.ndim != 2 or queries.shape[1] != points.shape[1] or not len(points):
+        raise ValueError(
+            f"queries and points must have shapes (n, d) and (m, d), m > 0. Got {queries.shape} and {points.shape}."
+        )
+    if not ((bandwidths > 0) & (bandwidths < np.inf)).all():
+        raise ValueError(f"The bandwidth must be positive and finite. Got {bandwidths} instead.")
+    if weights.ndim not in (1, 2) or len(weights) != len(points) or not (weights < np.inf).all():
+        raise ValueError(f"log_weight must hold one number below infinity for each of the {len(points)} points.")
+    if leave_one_out and len(queries) > len(points):
+        raise ValueError("leave_one_out needs the points themselves, or the first of them, as queries.")

@@ -1,0 +1,215 @@
+"""Compiled inner loops of the CPU engine.
+
+Everything here is in base 2 and in scaled coordinates: x and y are divided by h·sqrt(2·ln 2), so that the Gaussian
+kernel is 2^(−‖x − y‖²). Points come in tiles of shape (tiles, dimensions, columns); a tile of exponents for ROWS
+queries stays in the L2 cache from the moment it is filled until it is summed.
+
+An exponent is exponent[i, j] + column[j] − row[i]. Filled by a matrix product it is 2·x·y, and the squared norms are in
+`column` and `row`; filled by differences it is −‖x − y‖², slower in many dimensions but not subject to cancellation
+when the data lie far from their centre. The row term also carries the row's shift, which keeps the sums in range.
+
+Whole arrays and indices are passed to the inner functions, not rows: making a view of a row costs as much as a tenth of
+the work on it.
+"""
+
+import numpy as np
+
+from vwkde._compute.compile import compiled
+from vwkde._compute.exp2 import exp2
+
+ROWS = 64
+COLUMNS = 512
+"""A tile of 64 × 512 doubles fills a quarter of a 1 MiB L2 cache."""
+
+_REASSOCIATE = ("reassoc", "contract", "nsz")
+"""Lets sums run in vectors; infinities and NaN keep their meaning."""
+
+
+@compiled(*_REASSOCIATE)
+def _take_differences(x, i, tiles, k, buffer):
+    """Fill the buffer's first row with −‖x − y‖², four dimensions at a time so that few passes go over it."""
+    dimensions, columns = x.shape[1], tiles.shape[2]
+    d = dimensions % 4
+    if d == 3:
+        x0, x1, x2 = x[i, 0], x[i, 1], x[i, 2]
+        for j in range(columns):
+            e0, e1, e2 = x0 - tiles[k, 0, j], x1 - tiles[k, 1, j], x2 - tiles[k, 2, j]
+            buffer[0, j] = -(e0 * e0 + e1 * e1 + e2 * e2)
+    elif d == 2:
+        x0, x1 = x[i, 0], x[i, 1]
+        for j in range(columns):
+            e0, e1 = x0 - tiles[k, 0, j], x1 - tiles[k, 1, j]
+            buffer[0, j] = -(e0 * e0 + e1 * e1)
+    elif d == 1:
+        x0 = x[i, 0]
+        for j in range(columns):
+            e0 = x0 - tiles[k, 0, j]
+            buffer[0, j] = -(e0 * e0)
+    else:
+        d = 4
+        x0, x1, x2, x3 = x[i, 0], x[i, 1], x[i, 2], x[i, 3]
+        for j in range(columns):
+            e0, e1, e2, e3 = x0 - tiles[k, 0, j], x1 - tiles[k, 1, j], x2 - tiles[k, 2, j], x3 - tiles[k, 3, j]
+            buffer[0, j] = -(e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3)
+    while d < dimensions:
+        x0, x1, x2, x3 = x[i, d], x[i, d + 1], x[i, d + 2], x[i, d + 3]
+        for j in range(columns):
+            e0, e1 = x0 - tiles[k, d, j], x1 - tiles[k, d + 1, j]
+            e2, e3 = x2 - tiles[k, d + 2, j], x3 - tiles[k, d + 3, j]
+            buffer[0, j] -= e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3
+        d += 4
+
+
+@compiled()
+def _exponents(x, i, start, tiles, k, product, excluded, first, buffer):
+    """Return the buffer's row that holds the exponents of query i against tile k.
+
+    A product has filled the whole buffer beforehand, from row `start` on; differences are taken now, into a row that
+    stays in the L1 cache. An excluded point's exponent becomes hopelessly small.
+    """
+    r = i - start if product else 0
+    if not product:
+        _take_differences(x, i, tiles, k, buffer)
+    if excluded.shape[0] > 0:
+        j = excluded[i] - first - k * tiles.shape[2]
+        if 0 <= j < tiles.shape[2]:
+            buffer[r, j] = -np.inf
+    return r
+
+
+@compiled(*_REASSOCIATE)
+def _sum(buffer, r, column, k, row):
+    total = buffer.dtype.type(0)
+    for j in range(buffer.shape[1]):
+        total += exp2(buffer[r, j] + column[k, j] - row)
+    return total
+
+
+@compiled(*_REASSOCIATE, "nnan")
+def _max(buffer, r, column, k):
+    largest = buffer.dtype.type(-np.inf)
+    for j in range(buffer.shape[1]):
+        largest = max(largest, buffer[r, j] + column[k, j])
+    return largest
+
+
+@compiled(*_REASSOCIATE)
+def _exponentiate(buffer, r, column, k, row, scale, u):
+    for j in range(u.shape[0]):
+        u[j] = exp2((buffer[r, j] + column[k, j] - row) * scale)
+
+
+@compiled(*_REASSOCIATE)
+def _weighted_sum(u, weight, k, c):
+    total = u.dtype.type(0)
+    for j in range(u.shape[0]):
+        total += u[j] * weight[k, c, j]
+    return total
+
+
+@compiled(*_REASSOCIATE)
+def _square(u, smallest):
+    for j in range(u.shape[0]):
+        u[j] = max(u[j] * u[j], smallest)
+
+
+@compiled()
+def sum_rows(x, tiles, column, row, product, excluded, first, total):
+    """Add Σ_j 2^(exponent + column − row) to `total` (float64), tile by tile."""
+    buffer = np.empty((ROWS, tiles.shape[2]), x.dtype)
+    for start in range(0, x.shape[0], ROWS):
+        stop = min(start + ROWS, x.shape[0])
+        for k in range(tiles.shape[0]):
+            if product:
+                np.dot(x[start:stop], tiles[k], buffer[: stop - start])
+            for i in range(start, stop):
+                r = _exponents(x, i, start, tiles, k, product, excluded, first, buffer)
+                total[i] += _sum(buffer, r, column, k, row[i])
+
+
+@compiled()
+def max_rows(x, tiles, column, product, excluded, first, largest):
+    """Raise `largest` (float64) to max_j (exponent + column)."""
+    buffer = np.empty((ROWS, tiles.shape[2]), x.dtype)
+    for start in range(0, x.shape[0], ROWS):
+        stop = min(start + ROWS, x.shape[0])
+        for k in range(tiles.shape[0]):
+            if product:
+                np.dot(x[start:stop], tiles[k], buffer[: stop - start])
+            for i in range(start, stop):
+                r = _exponents(x, i, start, tiles, k, product, excluded, first, buffer)
+                largest[i] = max(largest[i], _max(buffer, r, column, k))
+
+
+@compiled()
+def sum_rows_of_grid(x, tiles, column, row, product, excluded, first, weight, scales, lengths, smallest, total):
+    """Add Σ_j weight_j · 2^(scale·(exponent + column − row)) to `total` (bandwidths, queries, weights).
+
+    The scales start chains of the given lengths. One exponential serves a chain: each next bandwidth is smaller by √2,
+    so its kernel is the square of the last.
+    """
+    buffer = np.empty((ROWS, tiles.shape[2]), x.dtype)
+    u = np.empty(tiles.shape[2], x.dtype)
+    for start in range(0, x.shape[0], ROWS):
+        stop = min(start + ROWS, x.shape[0])
+        for k in range(tiles.shape[0]):
+            if product:
+                np.dot(x[start:stop], tiles[k], buffer[: stop - start])
+            for i in range(start, stop):
+                r = _exponents(x, i, start, tiles, k, product, excluded, first, buffer)
+                g = 0
+                for chain in range(scales.shape[0]):
+                    _exponentiate(buffer, r, column, k, row[i], scales[chain], u)
+                    for step in range(lengths[chain]):
+                        if step > 0:
+                            _square(u, smallest)
+                        for c in range(weight.shape[1]):
+                            total[g, i, c] += _weighted_sum(u, weight, k, c)
+                        g += 1
+
+
+@compiled(*_REASSOCIATE)
+def _sum_and_add(buffer, column):
+    """Return Σ_j 2^buffer_j, and add each term to its column."""
+    total = buffer.dtype.type(0)
+    for j in range(buffer.shape[1]):
+        term = exp2(buffer[0, j])
+        column[j] += term
+        total += term
+    return total
+
+
+@compiled()
+def _log2_sum(x, i, tiles, k, excluded, buffer):
+    """Return log2 Σ_j 2^(−‖x − y‖²) by the largest exponent, however small it is; with `excluded` but for j = i."""
+    _take_differences(x, i, tiles, k, buffer)
+    if excluded:
+        buffer[0, i] = -np.inf
+    largest, total = -np.inf, 0.0
+    for j in range(buffer.shape[1]):
+        largest = max(largest, buffer[0, j])
+    for j in range(buffer.shape[1]):
+        total += np.exp2(np.float64(buffer[0, j]) - largest)
+    return largest + np.log2(total)
+
+
+@compiled()
+def mean_log2_sums(x_rows, x_tiles, i, y_rows, y_tiles, k, own, both, least, column, buffer):
+    """Return the mean over the rows of sample i of log2 Σ 2^(−‖x − y‖²) over sample k, and with `both` the reverse.
+
+    One exponential of a pair of rows serves both means. Sums below `least`, where terms may have met their floor, are
+    done again one by one. With `own` the samples are the same, and each row is left out of its own sum.
+    """
+    forward, backward = 0.0, 0.0
+    column[:] = 0
+    for r in range(x_rows.shape[1]):
+        _take_differences(x_rows[i], r, y_tiles, k, buffer)
+        if own:
+            buffer[0, r] = -np.inf
+        total = _sum_and_add(buffer, column)
+        forward += np.log2(total) if total > least else _log2_sum(x_rows[i], r, y_tiles, k, own, buffer)
+    if both:
+        for r in range(y_rows.shape[1]):
+            total = column[r]
+            backward += np.log2(total) if total > least else _log2_sum(y_rows[k], r, x_tiles, i, False, buffer)
+    return forward / x_rows.shape[1], backward / y_rows.shape[1]

@@ -1,0 +1,1 @@
+"""The coordinates that estimates are formed in: whitened, normal scores, a few directions."""

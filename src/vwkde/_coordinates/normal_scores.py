@@ -1,0 +1,79 @@
+"""An invertible map of every column that makes the pooled sample normal.
+
+Neither ratio nor divergence changes under it, but skewed and heavy-tailed data become shapes that one bandwidth fits.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from vwkde._coordinates.whitening import Whitening, fit_whitening
+from vwkde._data.validation import Array
+from vwkde._runtime.quiet import without_degenerate_data_warnings
+
+Floats = NDArray[np.float64]
+
+_TAIL = 0.1
+"""The outermost tenth of a column tells how steeply its map goes on beyond the data."""
+
+
+@dataclass(frozen=True)
+class NormalScores:
+    """One increasing, piecewise linear map per column: its knots, and where they go."""
+
+    knots: tuple[Floats, ...]
+    scores: tuple[Floats, ...]
+
+    def __call__(self, x: Array) -> Floats:
+        """Return the points in the new coordinates."""
+        columns = zip(np.asarray(x, dtype=np.float64).T, self.knots, self.scores, strict=True)
+        return np.column_stack([_interpolate(*column) for column in columns])
+
+
+@dataclass(frozen=True)
+class WhitenedScores:
+    """Normal scores, then the affine map that whitens them."""
+
+    scores: NormalScores
+    whitening: Whitening
+
+    def __call__(self, x: Array) -> Floats:
+        """Return the points in the new coordinates."""
+        return self.whitening(self.scores(x))
+
+
+def fit_whitened_scores(numerator: Array, denominator: Array, weights: tuple[Floats, Floats]) -> WhitenedScores:
+    """Return the map to whitened normal scores."""
+    scores = fit_normal_scores(numerator, denominator, weights)
+    with without_degenerate_data_warnings():
+        return WhitenedScores(scores, fit_whitening(scores(numerator), scores(denominator), weights, None))
+
+
+def fit_normal_scores(numerator: Array, denominator: Array, weights: tuple[Floats, Floats]) -> NormalScores:
+    """Return the map by the ranks of the pooled sample, in which both samples count alike."""
+    weight = np.concatenate([w / w.sum() for w in weights]) / 2
+    pooled = np.concatenate([numerator, denominator]).astype(np.float64)
+    columns = [_scores(column, weight) for column in pooled.T]
+    return NormalScores(*(tuple(part) for part in zip(*columns, strict=True)))
+
+
+def _scores(column: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Return the distinct values of a column, and the normal quantiles of their middle ranks."""
+    values, place = np.unique(column, return_inverse=True)
+    mass = np.bincount(place.ravel(), weights=weight)
+    counts = mass > 0
+    values, mass = values[counts], mass[counts]
+    return values, ndtri(np.cumsum(mass) - mass / 2)
+
+
+def _interpolate(x: Floats, knots: Floats, scores: Floats) -> Floats:
+    result = np.interp(x, knots, scores)
+    if len(knots) == 1:
+        return result
+    inner = max(1, int(_TAIL * len(knots)))
+    for edge, inside, beyond in ((0, inner, x < knots[0]), (-1, -1 - inner, x > knots[-1])):
+        slope = (scores[edge] - scores[inside]) / (knots[edge] - knots[inside])
+        result[beyond] = scores[edge] + slope * (x[beyond] - knots[edge])
+    return result

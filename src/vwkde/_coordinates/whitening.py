@@ -1,0 +1,230 @@
+"""The coordinates everything else works in.
+
+Both samples are moved, turned and scaled by one affine map, so that their pooled within-class covariance is the
+identity. Ratio and divergences do not change under such a map, and a round kernel in the new coordinates is an ellipse
+that follows the data in the old ones: the estimate is the same for any affine copy of the data.
+
+The rows of a sample are also put into an order that depends on the data alone. Random choices and block boundaries then
+fall on the same points whatever order, or rotation, the rows arrived in.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.covariance import ledoit_wolf_shrinkage
+
+from vwkde._compute import parallel
+from vwkde._data.validation import Array, Names
+from vwkde.exceptions import DegenerateDataWarning, DisjointSupportError
+
+Floats = NDArray[np.float64]
+
+_FARTHEST = 1e6
+"""Distance between the samples, in standard deviations, beyond which there is nothing to estimate."""
+_NUMBERS = 2**19
+"""Numbers that a thread takes at a time, where rows are many."""
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """The affine map x → (x / unit − centre) · matrix."""
+
+    unit: Floats
+    centre: Floats
+    matrix: Floats
+
+    def __call__(self, x: Array) -> Floats:
+        """Return the points in the new coordinates."""
+        result = np.empty((len(x), self.matrix.shape[1]))
+
+        def work(rows: slice) -> None:
+            result[rows] = (x[rows] / self.unit - self.centre) @ self.matrix
+
+        parallel.run_over_rows(work, len(x), max(1, _NUMBERS // x.shape[1]))
+        return result
+
+
+class Moments(NamedTuple):
+    """The weighted mean of some rows, and the weighted sum of their squared deviations from it."""
+
+    mean: Floats
+    scatter: Floats
+
+
+class Cloud(Protocol):
+    """A sample as whitening sees it: by summaries, so that its rows may live anywhere."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+
+    def largest(self) -> Floats:
+        """Return the largest absolute value of each column."""
+
+    def moments(self, place: Callable[[Array], Floats]) -> Moments:
+        """Return the moments of the rows in other coordinates."""
+
+    def some(self, place: Callable[[Array], Floats]) -> Floats:
+        """Return rows in other coordinates: all where they are few."""
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Rows at hand, and their weights, of mean one."""
+
+    values: Array
+    weight: Floats
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self.values)
+
+    def largest(self) -> Floats:
+        """Return the largest absolute value of each column."""
+        return np.abs(self.values).max(axis=0)
+
+    def moments(self, place: Callable[[Array], Floats]) -> Moments:
+        """Return the moments of the rows in other coordinates."""
+        return moments_of(place(self.values), self.weight)
+
+    def some(self, place: Callable[[Array], Floats]) -> Floats:
+        """Return the rows in other coordinates."""
+        return place(self.values)
+
+
+def moments_of(x: Floats, weight: Floats) -> Moments:
+    """Return the moments of weighted rows."""
+    mean = weight @ x / weight.sum()
+    size = max(4 * x.shape[1], _NUMBERS // x.shape[1])
+    parts = np.empty((-(-len(x) // size), x.shape[1], x.shape[1]))
+
+    def work(rows: slice) -> None:
+        centred = x[rows] - mean
+        parts[rows.start // size] = (centred.T * weight[rows]) @ centred
+
+    parallel.run_over_rows(work, len(x), size)
+    return Moments(mean, parts.sum(axis=0))
+
+
+def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, Floats], names: Names) -> Whitening:
+    """Return the map that gives the pooled within-class covariance the value one in every direction that varies."""
+    return whiten((InMemory(numerator, weights[0]), InMemory(denominator, weights[1])), names)
+
+
+def whiten(clouds: tuple[Cloud, Cloud], names: Names) -> Whitening:
+    """Return the same for samples wherever they are."""
+    unit = _powers_of_two(np.maximum(clouds[0].largest(), clouds[1].largest()))
+    whitening, difference = _whiten_once(clouds, lambda x: x / unit, names)
+    whitening = replace(whitening, unit=unit)
+    if not _few_rows(clouds, whitening.matrix.shape[1]):
+        # A second round repairs what rounding did to directions much thinner than others.
+        fine, difference = _whiten_once(clouds, whitening, None)
+        centre = whitening.centre + fine.centre @ np.linalg.pinv(whitening.matrix)
+        whitening = Whitening(unit, centre, whitening.matrix @ fine.matrix)
+    _refuse_if_too_far(float(np.linalg.norm(difference)))
+    return whitening
+
+
+def canonical_order(x: Floats) -> NDArray[np.intp]:
+    """Return an order of whitened rows that no rotation and no shuffling changes: by distance from the centre.
+
+    Distances are rounded so that equal ones stay equal; coordinates then break the tie.
+    """
+    distance = np.round(np.einsum("ij,ij->i", x, x), 10)
+    order = np.argsort(distance, kind="stable")
+    equal = np.diff(distance[order]) == 0
+    places = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
+    tied = order[places]
+    order[places] = tied[np.lexsort((*np.round(x[tied], 10).T, distance[tied]))]
+    return order
+
+
+def _whiten_once(
+    clouds: tuple[Cloud, Cloud], place: Callable[[Array], Floats], names: Names
+) -> tuple[Whitening, Floats]:
+    """Return the map that whitens samples placed somewhere, and how far their means are then apart."""
+    means, scatters = zip(*(cloud.moments(place) for cloud in clouds), strict=True)
+    covariance = (scatters[0] + scatters[1]) / (clouds[0].rows + clouds[1].rows - 2)
+    scale = np.sqrt(np.diag(covariance))
+    constant = scale <= 1e-15  # the rounding of numbers near one
+    _report_constant(constant, means[0] - means[1], names)
+    scale[constant] = np.inf
+    correlation = covariance / np.outer(scale, scale)
+    if _few_rows(clouds, int(np.count_nonzero(~constant))):
+        centred = [(cloud.some(place) - mean) / scale for cloud, mean in zip(clouds, means, strict=True)]
+        correlation = _shrunk(correlation, np.concatenate(centred), constant)
+    values, vectors = np.linalg.eigh(correlation)
+    flat = values <= 10 * len(values) * np.finfo(float).eps
+    _report_flat(int(flat.sum() - constant.sum()), vectors[:, flat], (means[0] - means[1]) / scale)
+    root = vectors[:, ~flat] / np.sqrt(values[~flat])
+    if not flat.any():
+        root = root @ vectors.T  # the symmetric root does not turn with the eigenvectors' arbitrary choice
+    matrix = root / scale[:, None]
+    return Whitening(np.ones(len(scale)), (means[0] + means[1]) / 2, matrix), (means[0] - means[1]) @ matrix
+
+
+def _powers_of_two(size: Floats) -> Floats:
+    """Return units that bring the sizes near one; a power of two divides without rounding."""
+    return np.exp2(np.floor(np.log2(np.where(size > 0, size, 1.0))))
+
+
+def _shrunk(correlation: Floats, centred: Floats, constant: NDArray[np.bool_]) -> Floats:
+    """Shrink towards the identity where rows are too few to know the correlations (Ledoit and Wolf)."""
+    varying = int(np.count_nonzero(~constant))
+    shrinkage = float(ledoit_wolf_shrinkage(centred[:, ~constant], assume_centered=True))
+    warnings.warn(
+        f"Rows are few for {varying} columns: the correlations between columns were shrunk by {shrinkage:.0%}. "
+        f"Give more rows or fewer columns for an answer that does not depend on the choice of axes.",
+        DegenerateDataWarning,
+        stacklevel=2,
+    )
+    return (1 - shrinkage) * correlation + shrinkage * np.diag(np.where(constant, 0.0, 1.0))
+
+
+def _few_rows(clouds: tuple[Cloud, Cloud], columns: int) -> bool:
+    return clouds[0].rows + clouds[1].rows - 2 < 2 * columns
+
+
+def _report_constant(constant: NDArray[np.bool_], difference: Floats, names: Names) -> None:
+    if not constant.any():
+        return
+    labels = [names[i] if names else int(i) for i in np.flatnonzero(constant)]
+    if constant.all():
+        raise ValueError("No column varies within the samples: all rows are equal, so there is no density to estimate.")
+    if (np.abs(difference[constant]) > 1e-12).any():
+        raise DisjointSupportError(
+            f"Columns {labels} are constant within each sample but differ between them: the supports are disjoint, "
+            f"the ratio is infinite. Drop those columns if they are labels, not measurements."
+        )
+    warnings.warn(
+        f"Columns {labels} are constant in both samples and were left out.", DegenerateDataWarning, stacklevel=2
+    )
+
+
+def _refuse_if_too_far(distance: float) -> None:
+    if distance > _FARTHEST:
+        raise DisjointSupportError(
+            f"The samples are {distance:.0e} times their own spread apart: the supports are disjoint, the ratio is "
+            f"infinite. Check that both are in the same units."
+        )
+
+
+def _report_flat(count: int, directions: Floats, difference: Floats) -> None:
+    if count <= 0:
+        return
+    if (np.abs(difference @ directions) > 1e-6).any():
+        raise DisjointSupportError(
+            "The samples lie in parallel planes that do not meet: the supports are disjoint, the ratio is infinite. "
+            "Look for a column that the others determine, and drop it."
+        )
+    warnings.warn(
+        f"Some columns are copies or linear combinations of others: {count} of the {len(difference)} directions "
+        f"carry no variation and were left out.",
+        DegenerateDataWarning,
+        stacklevel=2,
+    )

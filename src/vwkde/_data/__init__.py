@@ -1,0 +1,1 @@
+"""Samples as they come in: checked, opened, read in pieces, and held as rows with weights."""

@@ -1,0 +1,101 @@
+"""Which rows of the samples are held in memory: all of plain arrays, some of what lives elsewhere."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde._compute.resources import Resources
+from vwkde._coordinates.whitening import Cloud, InMemory
+from vwkde._data.sample import Rest
+from vwkde._data.sources import Ints
+from vwkde._data.streams import Stream, StreamCloud, open_pair
+from vwkde._data.validation import Array, Names, check_pair, check_weight
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Held:
+    """Rows at hand of both samples, their weights, of mean one, and the columns' names.
+
+    Where they are not all, `streams` have all rows, and `rows` are the numbers of those at hand.
+    """
+
+    data: tuple[Array, Array]
+    weights: tuple[Floats, Floats]
+    names: Names
+    streams: tuple[Stream, Stream] | None = None
+    rows: tuple[Ints, Ints] | None = None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The kind in which kernel sums run."""
+        return np.result_type(*self.data)
+
+    @property
+    def clouds(self) -> tuple[Cloud, Cloud]:
+        """All rows of the two samples, as whitening sees them."""
+        (p, q), (p_weight, q_weight) = self.data, self.weights
+        if self.streams is None:
+            return InMemory(p, p_weight), InMemory(q, q_weight)
+        return StreamCloud(self.streams[0], p), StreamCloud(self.streams[1], q)
+
+    def rests(self, coordinates: Callable[[Array], Floats]) -> list[Rest | None]:
+        """Return the rows of each sample that are not at hand, if there are any, in some coordinates."""
+        if self.streams is None or self.rows is None:
+            return [None, None]
+        parts = [stream.without(rows) for stream, rows in zip(self.streams, self.rows, strict=True)]
+        return [Rest(stream, coordinates) if len(stream) else None for stream in parts]
+
+
+def hold_all(numerator: Any, denominator: Any, weights: tuple[Any, Any]) -> Held:
+    """Return two samples that are in memory, checked."""
+    p, q, names = check_pair(numerator, denominator)
+    p_weight = check_weight(weights[0], len(p), "numerator_weight")
+    q_weight = check_weight(weights[1], len(q), "denominator_weight")
+    return Held((p, q), (p_weight, q_weight), names)
+
+
+def hold_some(
+    numerator: Any, denominator: Any, weights: tuple[Any, Any], most: int, seed: int, resources: Resources
+) -> Held:
+    """Return at most so many rows of each of two samples that live elsewhere, drawn at random.
+
+    If that is all of them, it is as if they had come in memory.
+    """
+    streams = open_pair(numerator, denominator, resources)
+    names = streams[0].source.names or streams[1].source.names
+    if max(map(len, streams)) <= most:
+        p, q = (stream.source.take(np.arange(len(stream))) for stream in streams)
+        return replace(hold_all(p, q, weights), names=names)
+    random = np.random.default_rng(seed)
+    one, other = (_hold(stream, weight, most, random) for stream, weight in zip(streams, weights, strict=True))
+    return Held(
+        data=(one.values, other.values),
+        weights=(one.weight, other.weight),
+        names=names,
+        streams=(one.stream, other.stream),
+        rows=(one.rows, other.rows),
+    )
+
+
+class _Side(NamedTuple):
+    values: Array
+    weight: Floats
+    stream: Stream
+    rows: Ints
+
+
+def _hold(stream: Stream, weight: Any, most: int, random: np.random.Generator) -> _Side:
+    """Return some rows with their weights, of mean one, and the stream with its weights on the same scale."""
+    if weight is not None:
+        stream = replace(stream, weight=check_weight(weight, len(stream), f"{stream.name}_weight"))
+    rows = stream.draw(most, random)
+    if stream.weight is not None:
+        stream = replace(stream, weight=stream.weight / stream.weight[rows].mean())
+    stream.check()
+    own = np.ones(len(rows)) if stream.weight is None else stream.weight[rows]
+    return _Side(stream.source.take(rows), own, stream, rows)

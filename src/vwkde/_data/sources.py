@@ -1,0 +1,319 @@
+"""Rows that live elsewhere: in files, on a cluster, or in an array that is to be spread over one.
+
+A source knows its shape and how to hand its rows over in pieces of bounded size. Files are mapped anew for every piece:
+pages that were touched do not stay with the process, and another process can do the same from the source alone.
+"""
+
+import mmap
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde._compute import parallel
+from vwkde._data.validation import Array, Names, check_columns, column_names, to_floats
+
+Ints = NDArray[np.intp]
+
+
+class Source(Protocol):
+    """Rows of numbers, known by their shape; what it hands over is float32 or float64."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and columns."""
+
+    @property
+    def names(self) -> Names:
+        """The columns' names, where they have any."""
+
+    def parts(self, size: int) -> list[slice]:
+        """Return the ranges of rows that are best taken together, for pieces of at most `size` rows."""
+
+    def pieces(self, part: slice, size: int) -> Iterator[Array]:
+        """Yield the rows of a part, at most `size` at a time."""
+
+    def take(self, rows: Ints) -> Array:
+        """Return some rows, whose numbers ascend."""
+
+
+@dataclass(frozen=True)
+class ArrayRows:
+    """The rows of an array in memory."""
+
+    values: NDArray[Any]
+    names: Names = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and columns."""
+        return len(self.values), self.values.shape[1]
+
+    def parts(self, size: int) -> list[slice]:
+        """Return the ranges of single pieces."""
+        return parallel.split(len(self.values), size)
+
+    def pieces(self, part: slice, size: int) -> Iterator[Array]:
+        """Yield the rows of a part."""
+        for rows in parallel.split(part.stop - part.start, size):
+            yield _floats(self.values[part.start + rows.start : part.start + rows.stop])
+
+    def take(self, rows: Ints) -> Array:
+        """Return some rows."""
+        return _floats(self.values[rows])
+
+
+@dataclass(frozen=True)
+class FileRows:
+    """Rows at some place in a file of plain numbers: an NPY file, or what a `numpy.memmap` shows of one."""
+
+    path: str
+    kind: np.dtype[Any]
+    shape: tuple[int, int]
+    offset: int
+    strides: tuple[int, int]
+    names: Names = None
+
+    def parts(self, size: int) -> list[slice]:
+        """Return the ranges of single pieces."""
+        return parallel.split(self.shape[0], size)
+
+    def pieces(self, part: slice, size: int) -> Iterator[Array]:
+        """Yield the rows of a part."""
+        for rows in parallel.split(part.stop - part.start, size):
+            yield _floats(np.array(self._mapped()[part.start + rows.start : part.start + rows.stop]))
+
+    def take(self, rows: Ints) -> Array:
+        """Return some rows."""
+        return _floats(self._mapped()[rows])
+
+    def _mapped(self) -> NDArray[Any]:
+        whole = np.memmap(self.path, np.uint8, "r")
+        return np.ndarray(self.shape, self.kind, whole, self.offset, self.strides)
+
+
+@dataclass(frozen=True)
+class ParquetRows:
+    """The rows of a Parquet file, read by those of its row groups that hold any."""
+
+    path: str
+    names: Names
+    groups: tuple[int, ...]
+    bounds: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and columns."""
+        return self.bounds[-1], len(self.names or ())
+
+    def parts(self, size: int) -> list[slice]:
+        """Return the row groups."""
+        del size
+        return [slice(*ends) for ends in pairwise(self.bounds)]
+
+    def pieces(self, part: slice, size: int) -> Iterator[Array]:
+        """Yield the rows of a row group, which is read once."""
+        return ArrayRows(self._read(self.bounds.index(part.start))).pieces(slice(0, part.stop - part.start), size)
+
+    def take(self, rows: Ints) -> Array:
+        """Return some rows, group by group."""
+        ends = np.searchsorted(rows, self.bounds)
+        parts = [
+            self._read(place)[rows[ends[place] : ends[place + 1]] - self.bounds[place]]
+            for place in range(len(self.groups))
+            if ends[place] < ends[place + 1]
+        ]
+        return np.concatenate(parts)
+
+    def _read(self, place: int) -> Array:
+        import pyarrow.parquet as pq
+
+        from vwkde._data.tables import numbers_of
+
+        with pq.ParquetFile(self.path) as file:
+            return numbers_of(file.read_row_group(self.groups[place], columns=list(self.names or ())))
+
+
+@dataclass(frozen=True)
+class DaskRows:
+    """The rows of a Dask array, one block of rows to a chunk; what it takes to make them happens where Dask says."""
+
+    array: Any
+    names: Names = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and columns."""
+        rows, columns = self.array.shape
+        return int(rows), int(columns)
+
+    @cached_property
+    def blocks(self) -> list[Any]:
+        """The chunks, as delayed arrays."""
+        return list(self.array.to_delayed().ravel())
+
+    def parts(self, size: int) -> list[slice]:
+        """Return the chunks' ranges of rows."""
+        del size
+        ends = np.cumsum([0, *self.array.chunks[0]])
+        return [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
+
+    def pieces(self, part: slice, size: int) -> Iterator[Array]:
+        """Yield the rows of a part, computed at once."""
+        whole = np.asarray(self.array[part].compute())
+        return ArrayRows(whole).pieces(slice(0, len(whole)), size)
+
+    def take(self, rows: Ints) -> Array:
+        """Return some rows."""
+        return _floats(np.asarray(self.array[rows].compute()))
+
+
+def is_elsewhere(data: Any) -> bool:
+    """Tell whether data are a path, a map of a file, or a Dask collection: rows that need not be held."""
+    return isinstance(data, str | Path) or _is_mapped(data) or _is_dask(data)
+
+
+def open_source(data: Any, name: str) -> Source:
+    """Return the rows of data that live elsewhere, or of an array, without reading them."""
+    source = _open(data, name)
+    rows, columns = source.shape
+    if rows == 0 or columns == 0:
+        raise ValueError(f"The {name} is empty: shape {source.shape}. Give at least two rows and one column.")
+    return source
+
+
+def in_order_of(source: Source, names: Names) -> Source:
+    """Return the source with its named columns in another order; columns without names stay as they are."""
+    if source.names == names or not source.names or not names:
+        return source
+    if isinstance(source, ParquetRows):
+        return replace(source, names=names)
+    place = [source.names.index(name) for name in names]
+    if isinstance(source, DaskRows):
+        return DaskRows(source.array[:, place], names)
+    return ArrayRows(source.take(np.arange(source.shape[0]))[:, place], names)
+
+
+def read_all(data: Any, name: str, like: tuple[int, Names, str]) -> Array:
+    """Return all rows of data that live elsewhere, with the columns of a sample seen before."""
+    source = open_source(data, name)
+    source = in_order_of(source, check_columns(source.shape[1], source.names, name, like))
+    return source.take(np.arange(source.shape[0]))
+
+
+def _open(data: Any, name: str) -> Source:
+    if isinstance(data, str | Path):
+        return _open_file(Path(data), name)
+    if _is_dask(data):
+        return _open_dask(data, name)
+    if _is_mapped(data):
+        return _file_rows(_two_axes(data, name), name)
+    names = column_names(data)
+    return ArrayRows(_two_axes(to_floats(data, name, names), name), names)
+
+
+def _open_file(path: Path, name: str) -> Source:
+    if path.suffix.lower() not in (".npy", ".parquet"):
+        raise ValueError(
+            f"The {name} must be an array, or a path that ends in .npy or .parquet. Got {str(path)!r} instead."
+        )
+    if not path.is_file():
+        raise ValueError(f"The {name} is said to be in {str(path)!r}, but there is no such file.")
+    if path.suffix.lower() == ".parquet":
+        return _open_parquet(path, name)
+    try:
+        mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"The {name} cannot be read from {str(path)!r}: {error}.") from None
+    return _file_rows(_two_axes(mapped, name), name)
+
+
+def _open_parquet(path: Path, name: str) -> ParquetRows:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from vwkde._data.tables import numbers_of
+
+    try:
+        with pq.ParquetFile(path) as file:
+            counts = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
+            numbers_of(file.schema_arrow.empty_table())
+            names = tuple(file.schema_arrow.names)
+    except (pa.ArrowInvalid, ValueError) as error:
+        raise ValueError(f"The {name} cannot be read from {str(path)!r}: {error}") from None
+    groups = tuple(group for group, count in enumerate(counts) if count)
+    bounds = tuple(int(end) for end in np.cumsum([0, *(counts[group] for group in groups)]))
+    return ParquetRows(str(path.resolve()), names, groups, bounds)
+
+
+def _is_dask(data: Any) -> bool:
+    return type(data).__module__.split(".")[0] == "dask"
+
+
+def _open_dask(data: Any, name: str) -> DaskRows:
+    import dask.array as da
+
+    is_frame = hasattr(type(data), "to_dask_array")
+    names = column_names(data) if is_frame else None
+    array = data.to_dask_array(lengths=True) if is_frame else data
+    if not isinstance(array, da.Array):
+        raise ValueError(f"The {name} must be a Dask array or DataFrame. Got {type(data).__name__} instead.")
+    if any(np.isnan(size) for size in array.chunks[0]):
+        raise ValueError(
+            f"The {name} is a Dask array whose chunks have unknown numbers of rows. Call x.compute_chunk_sizes() first."
+        )
+    array = _two_axes(array, name)
+    _check_kind(array.dtype, name)
+    return DaskRows(array.rechunk({1: -1}), names)
+
+
+def _is_mapped(data: Any) -> bool:
+    """Tell whether an array shows what a file holds; copies on write do not, and some files have lost their name."""
+    if not isinstance(data, np.memmap) or data.mode == "c" or not data.size:
+        return False
+    return data.filename is not None and Path(str(data.filename)).is_file()
+
+
+def _file_rows(mapped: NDArray[Any], name: str) -> Source:
+    _check_kind(mapped.dtype, name)
+    if not isinstance(mapped, np.memmap) or not mapped.size:
+        return ArrayRows(mapped)
+    if mapped.mode != "r":
+        mapped.flush()
+    base: Any = mapped
+    while not isinstance(base, mmap.mmap):
+        base = base.base
+    first = np.frombuffer(base, np.uint8).ctypes.data
+    start = mapped.offset - mapped.offset % mmap.ALLOCATIONGRANULARITY
+    place = start + mapped.ctypes.data - first
+    rows, columns = mapped.strides
+    return FileRows(str(Path(str(mapped.filename)).resolve()), mapped.dtype, mapped.shape, place, (rows, columns))
+
+
+def _two_axes(array: Any, name: str) -> Any:
+    if array.ndim == 1:
+        return array[:, None]
+    if array.ndim != 2:
+        raise ValueError(
+            f"The {name} must be an array of shape (rows, columns). Got {array.ndim} dimensions instead; reshape it."
+        )
+    return array
+
+
+def _check_kind(kind: np.dtype[Any], name: str) -> None:
+    to_floats(np.empty(0, kind), name, None)
+    if kind.kind not in "biuf":
+        raise ValueError(f"The {name} must hold numbers only. Got the kind {str(kind)!r} instead; convert it first.")
+
+
+def _floats(values: NDArray[Any]) -> Array:
+    return np.ascontiguousarray(values, dtype=_float_kind(values.dtype))
+
+
+def _float_kind(kind: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(np.float32 if kind == np.float32 else np.float64)

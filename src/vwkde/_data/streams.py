@@ -1,0 +1,274 @@
+"""Passes over rows that live elsewhere: work on each piece, results combined two by two.
+
+Everything that needs all rows is such a fold: whether they are finite, their moments, the normal equations of a weight,
+kernel sums. It runs here, piece after piece, or as Dask tasks: one for each part of the rows, then a tree that combines
+their results. Where the rows are a Dask array, or the engine is "dask", Dask decides where the tasks run: on the client
+in use, if there is one, else on threads. A task that is lost with its worker is done again by another.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde._compute import parallel
+from vwkde._compute.cluster import require_dask
+from vwkde._compute.resources import Resources
+from vwkde._coordinates.whitening import Moments, moments_of
+from vwkde._data.sources import ArrayRows, DaskRows, Ints, Source, in_order_of, open_source
+from vwkde._data.validation import Array, check_columns, not_finite
+from vwkde._runtime.progress import track
+
+T = TypeVar("T")
+Floats = NDArray[np.float64]
+
+_COPIES = 64
+"""How often a piece may be held at once, as doubles: work on it makes wider arrays, such as all products of columns."""
+_BRANCHES = 8
+"""Results that one task of the tree combines."""
+
+
+class Piece(NamedTuple):
+    """Some consecutive rows, less those that are held in memory, and their weights."""
+
+    first: int
+    values: Array
+    weight: Floats
+
+
+class WeightedMoments(NamedTuple):
+    """Moments of some rows together with their weight, so that they can be combined."""
+
+    weight: float
+    mean: Floats
+    scatter: Floats
+
+    def plus(self, other: "WeightedMoments") -> "WeightedMoments":
+        """Return the moments of both together."""
+        weight = self.weight + other.weight
+        if weight == 0:
+            return self
+        apart = other.mean - self.mean
+        share = other.weight / weight
+        scatter = self.scatter + other.scatter + self.weight * share * np.outer(apart, apart)
+        return WeightedMoments(weight, self.mean + share * apart, scatter)
+
+
+class Look(NamedTuple):
+    """What a first look tells: the largest absolute values, and the first entry that is not finite, if any."""
+
+    largest: Floats
+    place: tuple[int, int] | None
+    value: float
+    entries: int
+
+    def plus(self, other: "Look") -> "Look":
+        """Return what is known of both together, `self` being the earlier rows."""
+        largest = np.maximum(self.largest, other.largest)
+        place, value = (self.place, self.value) if self.place else (other.place, other.value)
+        return Look(largest, place, value, self.entries + other.entries)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The rows of a source with their weights, of mean one, less the rows that are held in memory."""
+
+    source: Source
+    name: str
+    resources: Resources
+    weight: Floats | None = None
+    held: Ints | None = None
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.source.shape[0] - (0 if self.held is None else len(self.held))
+
+    @property
+    def total_weight(self) -> float:
+        """The sum of the weights."""
+        return float(len(self)) if self.weight is None else float(np.delete(self.weight, self._held).sum())
+
+    @property
+    def total_squared_weight(self) -> float:
+        """The sum of the squared weights."""
+        return float(len(self)) if self.weight is None else float((np.delete(self.weight, self._held) ** 2).sum())
+
+    def reduce(self, work: Callable[[Piece], T], combine: Callable[[T, T], T], stage: str) -> T:
+        """Return the combined results of the work on every piece; the earlier rows are the first argument."""
+        size = parallel.block_rows(8 * _COPIES * self.source.shape[1], self.resources.memory_budget)
+        parts = [self._part(rows) for rows in self.source.parts(size)]
+        job = _Job(work, combine, size)
+        parts = [part for part in parts if len(part)]
+        if isinstance(self.source, DaskRows) or self.resources.engine == "dask":
+            return _run_as_tasks(job, self.source, parts)
+        results = (result for part in parts for result in job.results(self.source, part))
+        return reduce(combine, track(results, stage, sum(-(-(p.rows.stop - p.rows.start) // size) for p in parts)))
+
+    def moments(self, place: Callable[[Array], Floats]) -> WeightedMoments:
+        """Return the moments of the rows in other coordinates."""
+        return self.reduce(_MomentsOf(place), WeightedMoments.plus, "moments")
+
+    @cached_property
+    def look(self) -> Look:
+        """A first look at all rows."""
+        return self.reduce(_look_at, Look.plus, "first look")
+
+    def check(self) -> None:
+        """Raise if some entry is not finite."""
+        if self.look.place is not None:
+            raise not_finite(self.name, self.source.names, self.look.place, self.look.value, self.look.entries)
+
+    def draw(self, most: int, random: np.random.Generator) -> Ints:
+        """Return the numbers of at most so many rows, at random, in ascending order; those of no weight only if all."""
+        if len(self) <= most:
+            return np.arange(len(self))
+        rows: Any = len(self) if self.weight is None else np.flatnonzero(self.weight)
+        count = min(most, rows if isinstance(rows, int) else len(rows))
+        return np.sort(random.choice(rows, count, replace=False, shuffle=False))
+
+    def without(self, held: Ints) -> "Stream":
+        """Return the stream less some rows, which are held in memory."""
+        return replace(self, held=held)
+
+    @property
+    def _held(self) -> Ints:
+        return np.arange(0) if self.held is None else self.held
+
+    def _part(self, rows: slice) -> "_Part":
+        first, last = np.searchsorted(self._held, (rows.start, rows.stop))
+        weight = None if self.weight is None else self.weight[rows]
+        return _Part(rows, self._held[first:last] - rows.start, weight)
+
+
+@dataclass(frozen=True)
+class StreamCloud:
+    """A stream as whitening sees it, with some of its rows at hand."""
+
+    stream: Stream
+    at_hand: Array
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self.stream)
+
+    def largest(self) -> Floats:
+        """Return the largest absolute value of each column."""
+        return self.stream.look.largest
+
+    def moments(self, place: Callable[[Array], Floats]) -> Moments:
+        """Return the moments of the rows in other coordinates."""
+        found = self.stream.moments(place)
+        return Moments(found.mean, found.scatter * (self.rows / found.weight))
+
+    def some(self, place: Callable[[Array], Floats]) -> Floats:
+        """Return the rows at hand in other coordinates."""
+        return place(self.at_hand)
+
+
+def open_pair(numerator: Any, denominator: Any, resources: Resources) -> tuple[Stream, Stream]:
+    """Return both samples as streams with the same columns."""
+    p, q = open_source(numerator, "numerator"), open_source(denominator, "denominator")
+    names = check_columns(q.shape[1], q.names, "denominator", (p.shape[1], p.names, "numerator"))
+    for source, name in ((p, "numerator"), (q, "denominator")):
+        if source.shape[0] < 2:
+            raise ValueError(f"The {name} has 1 row; at least 2 are needed to estimate a density. Give more rows.")
+    return (
+        Stream(p, "numerator", resources),
+        Stream(in_order_of(q, names), "denominator", resources),
+    )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A range of rows: which of them, counted from its start, are held in memory, and their weights."""
+
+    rows: slice
+    held: Ints
+    weight: Floats | None
+
+    def __len__(self) -> int:
+        return self.rows.stop - self.rows.start - len(self.held)
+
+    def pieces(self, arrays: Iterable[Array]) -> Iterator[Piece]:
+        start = 0
+        for values in arrays:
+            stop = start + len(values)
+            kept = np.ones(len(values), dtype=bool)
+            kept[self.held[slice(*np.searchsorted(self.held, (start, stop)))] - start] = False
+            weight = np.ones(len(values)) if self.weight is None else self.weight[start:stop]
+            if kept.any():
+                yield Piece(self.rows.start + start, values if kept.all() else values[kept], weight[kept])
+            start = stop
+
+
+@dataclass(frozen=True)
+class _Job(Generic[T]):
+    """A fold as it travels: what to do with a piece, how to combine results, how large a piece is."""
+
+    work: Callable[[Piece], T]
+    combine: Callable[[T, T], T]
+    size: int
+
+    def results(self, source: Source, part: _Part) -> Iterator[T]:
+        """Yield what each piece of a part gives."""
+        return map(self.work, part.pieces(source.pieces(part.rows, self.size)))
+
+    def on_part(self, source: Source | Array, part: _Part) -> T:
+        """Return what a part gives: a range of a source, or its rows themselves."""
+        with parallel.as_block():
+            if isinstance(source, np.ndarray):
+                arrays = ArrayRows(source).pieces(slice(0, len(source)), self.size)
+                return reduce(self.combine, map(self.work, part.pieces(arrays)))
+            return reduce(self.combine, self.results(source, part))
+
+    def together(self, results: list[T]) -> T:
+        """Return results combined, in their order."""
+        return reduce(self.combine, results)
+
+
+def _run_as_tasks(job: _Job[T], source: Source, parts: list[_Part]) -> T:
+    """Run a fold as Dask tasks: a part each, then a tree."""
+    dask = require_dask()
+    shared = dask.delayed(job, pure=False, traverse=False)
+    on_part, together = dask.delayed(_Job.on_part, pure=False), dask.delayed(_Job.together, pure=False)
+    if isinstance(source, DaskRows):
+        chunks = dict(zip([rows.start for rows in source.parts(job.size)], source.blocks, strict=True))
+        results = [on_part(shared, chunks[part.rows.start], part) for part in parts]
+    elif isinstance(source, ArrayRows):
+        results = [on_part(shared, source.values[part.rows], part) for part in parts]
+    else:
+        rows = dask.delayed(source, pure=False, traverse=False)
+        results = [on_part(shared, rows, part) for part in parts]
+    while len(results) > 1:
+        groups = [results[group] for group in parallel.split(len(results), _BRANCHES)]
+        results = [together(shared, group) for group in groups]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")  # it goes once, and survives any worker
+        (found,) = dask.compute(results[0])
+    return found
+
+
+@dataclass(frozen=True)
+class _MomentsOf:
+    place: Callable[[Array], Floats]
+
+    def __call__(self, piece: Piece) -> WeightedMoments:
+        weight = float(piece.weight.sum())
+        x = self.place(piece.values)
+        if weight == 0:
+            return WeightedMoments(0.0, x[0], np.zeros((x.shape[1], x.shape[1])))
+        return WeightedMoments(weight, *moments_of(x, piece.weight))
+
+
+def _look_at(piece: Piece) -> Look:
+    largest = np.abs(piece.values).max(axis=0).astype(np.float64)
+    if np.isfinite(largest).all():
+        return Look(largest, None, 0.0, 0)
+    bad = ~np.isfinite(piece.values)
+    row, column = (int(index) for index in np.argwhere(bad)[0])
+    return Look(largest, (piece.first + row, column), float(piece.values[row, column]), int(np.count_nonzero(bad)))

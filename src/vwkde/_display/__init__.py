@@ -1,0 +1,1 @@
+"""How results are shown: HTML, SVG, matplotlib, and the colours they share."""

@@ -1,0 +1,144 @@
+"""Small pictures for notebooks, as SVG: an interval, values on a line, histograms. They need no Matplotlib.
+
+Text and axes have the colour of the page's own text, so that they can be seen on light and on dark ground.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde._display.markup import Markup, element, joined
+from vwkde._display.style import RED, TEAL, central_range, number
+
+Floats = NDArray[np.float64]
+Place = Callable[[float], float]
+
+_WIDTH, _MARGIN = 420, 36
+"""Pixels across a picture, and those left free at either side."""
+_LINE = 22
+"""Pixels from the top of a picture to a line, with room for what is written above it."""
+_BARS = 64
+"""Height of a histogram."""
+_BINS = 40
+_ROW, _NAMES = 20, 96
+"""Height of a row of dots, and the width that their names have."""
+_CLOSE = 48
+"""Pixels between two marks below which what is written at them would touch."""
+
+
+class Mark(NamedTuple):
+    """A value, what is written at it, and its colour."""
+
+    value: float
+    label: str
+    colour: str = "currentColor"
+
+
+def interval(value: float, low: float, high: float) -> Markup | None:
+    """Return an estimate on a line with zero, and its interval as a bar; nothing if it is not finite."""
+    if not np.isfinite([value, low, high]).all():
+        return None
+    place = _places(min(low, 0.0), max(high, 0.0))
+    bar = _stroke(place(low), place(high), _LINE, TEAL, width=6, opacity=0.45)
+    words = f"{number(value)}, interval {number(low)} to {number(high)}"
+    return _svg(_LINE + 22, words, _axis(_LINE), bar, _marks([Mark(0.0, "0"), Mark(value, number(value), TEAL)], place))
+
+
+def on_a_line(marks: Sequence[Mark]) -> Markup | None:
+    """Return values on a line with zero; those that are not finite are left out."""
+    finite = [mark for mark in marks if np.isfinite(mark.value)]
+    if not finite:
+        return None
+    values = [0.0, *(mark.value for mark in finite)]
+    words = ", ".join(mark.label for mark in finite)
+    return _svg(_LINE + 22, words, _axis(_LINE), _marks(finite, _places(min(values), max(values))))
+
+
+def histograms(layers: Mapping[str, Floats], marks: Sequence[Mark] = ()) -> Markup:
+    """Return histograms of one or two groups over each other; what lies far out counts in the outermost bins."""
+    marks = [mark for mark in marks if np.isfinite(mark.value)]
+    low, high = central_range(*layers.values(), *(np.array([mark.value]) for mark in marks))
+    edges = np.linspace(low, high, _BINS + 1)
+    shares = [np.histogram(np.clip(values, low, high), edges)[0] / len(values) for values in layers.values()]
+    highest = max(float(share.max()) for share in shares)
+    place, ground = _places(low, high), _LINE + _BARS
+    colours = (TEAL, RED)[: len(layers)]
+    areas = [_area(share / highest, edges, place, c) for share, c in zip(shares, colours, strict=True)]
+    ends = [_text(place(end), ground + 16, number(end)) for end in (low, high)]
+    lines = [_upright(place(mark.value), mark, ground) for mark in marks]
+    picture = _svg(ground + 22, "Histograms: " + ", ".join(layers), areas, _axis(ground), lines, ends)
+    return joined(_legend(layers, colours), picture)
+
+
+def dots(values: Mapping[str, float], least: float, marked: Mark) -> Markup:
+    """Return one row for each value, on a logarithmic axis from `least` to one, with a line through all rows."""
+    place = _places(float(np.log(least)), 0.0, left=_NAMES)
+    bottom = _LINE + _ROW * len(values)
+    rows = []
+    for row, (name, value) in enumerate(values.items()):
+        level = _LINE + _ROW * (row + 0.5)
+        rows.append(_stroke(place(float(np.log(least))), place(0.0), level, "currentColor", opacity=0.15))
+        rows.append(element("circle", cx=f"{place(np.log(value)):.1f}", cy=level, r=4, fill=TEAL))
+        rows.append(_text(_NAMES - 12, level + 4, name, "end"))
+    across = place(float(np.log(marked.value)))
+    words = ", ".join(f"{name} {value:.3g}" for name, value in values.items())
+    ends = [_text(place(float(np.log(end))), bottom + 16, f"{end:.2g}") for end in (least, 1.0)]
+    return _svg(bottom + 22, words, _upright(across, marked, bottom), rows, ends)
+
+
+def _places(low: float, high: float, left: float = _MARGIN) -> Place:
+    """Return where a value between two ends lies across a picture."""
+    span = high - low or 1.0
+    return lambda value: left + (_WIDTH - _MARGIN - left) * (value - low) / span
+
+
+def _marks(marks: Sequence[Mark], place: Place) -> list[Markup]:
+    """Return dots on the line; what is written at them goes above and below where they are close."""
+    found, before = [], -np.inf
+    for each in sorted(marks, key=lambda mark: mark.value):
+        across = place(each.value)
+        level = _LINE - 9 if across - before > _CLOSE else _LINE + 18
+        before = across
+        found.append(element("circle", cx=f"{across:.1f}", cy=_LINE, r=4, fill=each.colour))
+        found.append(_text(across, level, each.label))
+    return found
+
+
+def _area(heights: Floats, edges: Floats, place: Place, colour: str) -> Markup:
+    steps = "".join(
+        f"V{_LINE + _BARS * (1 - height):.1f}H{place(edge):.1f}"
+        for height, edge in zip(heights, edges[1:], strict=True)
+    )
+    path = f"M{place(edges[0]):.1f},{_LINE + _BARS}{steps}V{_LINE + _BARS}Z"
+    return element("path", d=path, fill=colour, fill_opacity=0.3, stroke=colour)
+
+
+def _legend(names: Mapping[str, Any], colours: Sequence[str]) -> Markup:
+    squares = [element("span", "■ ", style=f"color:{colour}") for colour in colours]
+    return element("div", [(square, f"{name}\u2003") for square, name in zip(squares, names, strict=True)])
+
+
+def _axis(level: float) -> Markup:
+    return _stroke(_MARGIN, _WIDTH - _MARGIN, level, "currentColor", opacity=0.35)
+
+
+def _stroke(left: float, right: float, level: float, colour: str, width: float = 1, opacity: float = 1) -> Markup:
+    ends = {"x1": f"{left:.1f}", "x2": f"{right:.1f}", "y1": level, "y2": level}
+    return element("line", **ends, stroke=colour, stroke_width=width, stroke_opacity=opacity)
+
+
+def _upright(across: float, mark: Mark, bottom: float) -> Markup:
+    """Return a dashed line from top to bottom, with what is written at it above."""
+    ends = {"x1": f"{across:.1f}", "x2": f"{across:.1f}", "y1": _LINE - 4, "y2": bottom}
+    return joined(element("line", **ends, stroke=mark.colour, stroke_dasharray="4 3"), _text(across, 13, mark.label))
+
+
+def _text(across: float, level: float, text: str, anchor: str = "middle") -> Markup:
+    return element("text", text, x=f"{across:.1f}", y=level, text_anchor=anchor, fill="currentColor", font_size=11)
+
+
+def _svg(height: float, words: str, *inside: Any) -> Markup:
+    size = {"width": _WIDTH, "height": height, "viewBox": f"0 0 {_WIDTH} {height}"}
+    return element("svg", *inside, **size, role="img", aria_label=words, style="max-width:100%;display:block")

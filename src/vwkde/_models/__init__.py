@@ -1,0 +1,1 @@
+"""Models of the densities and of their ratio: derivatives, guides and the weights made of them."""

@@ -1,0 +1,205 @@
+"""Derivatives of a Gaussian mixture fitted to the sample: densities with several modes, in closed form.
+
+With components of score s_k and precision P_k, and the shares r_k, the probabilities that a point belongs to each,
+
+    ∇log p = Σ r_k s_k,        ∇²p/p = Σ r_k (‖s_k‖² − trace P_k).
+
+Only the shares depend on densities, and they are formed from logarithms.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.mixture import GaussianMixture
+
+from vwkde._compute import parallel
+from vwkde._data.sample import effective_rows
+from vwkde._models.derivatives.gaussian import GaussianDerivatives, fit_gaussian
+from vwkde._models.derivatives.tied import TiedComponents, fit_tied, refit_tied
+from vwkde._runtime.quiet import without_convergence_warnings
+
+Floats = NDArray[np.float64]
+
+_MOST_COMPONENTS = 6
+_STARTS, _MORE_STARTS = 2, 6
+"""Starts of each search. With one covariance for all components there are more: in many columns most lead nowhere."""
+_MANY_COLUMNS = 6
+_MOST_ROWS = 5_000
+"""Rows in which components are sought: more would hardly move them."""
+_THINNEST = 1e-4
+"""Variance of a component, where the sample's is one, below which it is a heap of equal rows and not a mode."""
+
+
+@dataclass(frozen=True)
+class MixtureDerivatives:
+    """Score, Laplacian and log density of Σ weights_k · N(means_k, precisions_k⁻¹).
+
+    A log normaliser is the logarithm of a component's density at its own mean.
+    """
+
+    weights: Floats
+    means: Floats
+    precisions: Floats
+    log_normalisers: Floats
+
+    kind: ClassVar[str] = "mixture"
+
+    @property
+    def components(self) -> list[GaussianDerivatives]:
+        """The derivatives of each component alone."""
+        return [GaussianDerivatives(*part) for part in zip(self.means, self.precisions, strict=True)]
+
+    @property
+    def degenerate(self) -> bool:
+        """Whether a component hardly varies in some direction, so that there is no density to speak of."""
+        return any(component.degenerate for component in self.components)
+
+    def score(self, x: Floats) -> Floats:
+        """Return ∇log p."""
+        result = np.zeros_like(x)
+        for share, component in zip(self._shares(x), self.components, strict=True):
+            result += share[:, None] * component.score(x)
+        return result
+
+    def laplacian_over_density(self, x: Floats) -> Floats:
+        """Return ∇²p / p."""
+        result = np.zeros(len(x))
+        for share, component in zip(self._shares(x), self.components, strict=True):
+            result += share * component.laplacian_over_density(x)
+        return result
+
+    def log_density(self, x: Floats) -> Floats:
+        """Return log p, normalised."""
+        return np.asarray(logsumexp(self._log_joint(x), axis=0))
+
+    def _log_joint(self, x: Floats) -> Floats:
+        peaks = np.log(self.weights) + self.log_normalisers
+        return np.stack([peak + part.log_density(x) for peak, part in zip(peaks, self.components, strict=True)])
+
+    def _shares(self, x: Floats) -> Floats:
+        """Return the probability of each component at each point, of shape (k, n)."""
+        log_joint = self._log_joint(x)
+        joint = np.exp(log_joint - log_joint.max(axis=0))
+        return joint / joint.sum(axis=0)
+
+
+def make_mixture(weights: Floats, means: Floats, precisions: Floats) -> MixtureDerivatives:
+    """Return the mixture of these components; the normalisers follow."""
+    log_normalisers = 0.5 * (np.linalg.slogdet(precisions)[1] - means.shape[1] * np.log(2 * np.pi))
+    return MixtureDerivatives(weights, means, precisions, log_normalisers)
+
+
+@parallel.single_threaded()
+def fit_mixture(x: Floats, weight: Floats, name: str | None = None, random_state: int = 0) -> MixtureDerivatives:
+    """Fit a mixture to a whitened sample; its name, if any, is for the warning when it has no density.
+
+    Up to six components, as many as lower the Bayesian information criterion. One component is the fitted Gaussian.
+    Several have a covariance each, or share one: only so are modes found among many columns of noise.
+
+    The fit itself knows no weights. Rows are drawn for it about as often as they weigh; the criterion counts them as
+    they weigh.
+    """
+    gaussian = fit_gaussian(x, weight, name)
+    one = make_mixture(np.ones(1), gaussian.mean[None], gaussian.precision[None])
+    if gaussian.degenerate:
+        return one
+    root = np.linalg.cholesky(gaussian.precision)
+    white = (x - gaussian.mean) @ root
+    drawn = _draw_by_weight(white, weight, np.random.default_rng(random_state))
+    searches = [_search(shape, drawn, white, weight, random_state) for shape in _SHAPES]
+    _, best = min(searches, key=lambda found: found[0])
+    means = gaussian.mean + np.linalg.solve(root.T, best.means.T).T
+    found = make_mixture(best.weights, means, root @ best.precisions @ root.T)
+    return one if len(found.weights) == 1 or found.degenerate else found
+
+
+@parallel.single_threaded()
+def refit_mixture(model: MixtureDerivatives, x: Floats, weight: Floats, random_state: int = 0) -> MixtureDerivatives:
+    """Fit as many components of the same shape to other rows of the density, starting from where they are."""
+    drawn = _draw_by_weight(x, weight, np.random.default_rng(random_state))
+    if (model.precisions == model.precisions[0]).all():
+        return _tied_mixture(refit_tied(drawn, TiedComponents(model.weights, model.means, model.precisions[0])))
+    start = {"weights_init": model.weights, "means_init": model.means, "precisions_init": model.precisions}
+    return _fit_full(drawn, len(model.weights), random_state, **start)
+
+
+def _search(
+    shape: str, drawn: Floats, x: Floats, weight: Floats, random_state: int
+) -> tuple[float, MixtureDerivatives]:
+    """Return the lowest criterion and its mixture; two counts in a row that do not lower it end the search.
+
+    A count is given up only after several starts.
+    """
+    rows, columns = effective_rows(weight), x.shape[1]
+    starts = _MORE_STARTS if shape == "tied" and columns >= _MANY_COLUMNS else _STARTS
+    best = make_mixture(np.ones(1), np.zeros((1, columns)), np.eye(columns)[None])
+    lowest, worse = _criterion(best, shape, x, weight), 0
+    for count in range(2, min(_MOST_COMPONENTS, int(rows) // _fewest_rows(columns)) + 1):
+        worse += 1
+        for start in range(starts):
+            mixture = _SHAPES[shape](drawn, count, random_state + start)
+            found = _criterion(mixture, shape, x, weight)
+            if found < lowest and _is_sound(mixture, rows):
+                lowest, best, worse = found, mixture, 0
+                break
+        if worse == 2:
+            break
+    return lowest, best
+
+
+def _fit_full(x: Floats, count: int, random_state: int, **start: Floats) -> MixtureDerivatives:
+    """Fit components with a covariance each."""
+    model = GaussianMixture(count, random_state=random_state, **start)
+    with without_convergence_warnings():
+        model.fit(x)
+    return make_mixture(model.weights_, model.means_, model.precisions_)
+
+
+def _fit_tied(x: Floats, count: int, random_state: int) -> MixtureDerivatives:
+    """Fit components that share one covariance."""
+    return _tied_mixture(fit_tied(x, count, random_state))
+
+
+def _tied_mixture(components: TiedComponents) -> MixtureDerivatives:
+    precisions = np.broadcast_to(components.precision, (len(components.weights), *components.precision.shape))
+    return make_mixture(components.weights, components.means, precisions)
+
+
+_SHAPES = {"full": _fit_full, "tied": _fit_tied}
+
+
+def _criterion(mixture: MixtureDerivatives, shape: str, x: Floats, weight: Floats) -> float:
+    """Return the Bayesian information criterion: −2 log likelihood + parameters · log rows."""
+    rows, (count, columns) = effective_rows(weight), mixture.means.shape
+    covariances = 1 if shape == "tied" else count
+    parameters = count * (columns + 1) - 1 + covariances * columns * (columns + 1) // 2
+    return parameters * np.log(rows) - 2 * rows * float(np.average(mixture.log_density(x), weights=weight))
+
+
+def _is_sound(mixture: MixtureDerivatives, rows: float) -> bool:
+    """Tell whether every component has the rows it needs and spreads in every direction.
+
+    A likelihood grows without limit on a component that shrinks onto equal rows, so it cannot tell.
+    """
+    thinnest = 1 / np.linalg.eigvalsh(mixture.precisions).max()
+    enough = mixture.weights.min() * rows >= _fewest_rows(mixture.means.shape[1])
+    return bool(enough and thinnest > _THINNEST)
+
+
+def _fewest_rows(columns: int) -> int:
+    """Return how many rows a component takes: as many as let the Gaussian go without shrinkage, and no handful."""
+    return max(10, 2 * columns + 1)
+
+
+def _draw_by_weight(x: Floats, weight: Floats, random: np.random.Generator) -> Floats:
+    """Return rows that stand for the weighted sample: one from each of equally heavy stretches of it.
+
+    With equal weights, and not too many rows, that is the sample itself.
+    """
+    total = min(len(x), _MOST_ROWS)
+    heights = np.cumsum(weight)
+    at = (np.arange(total) + random.random(total)) * heights[-1] / total
+    return x[np.minimum(np.searchsorted(heights, at, side="right"), len(x) - 1)]

@@ -1,0 +1,192 @@
+"""The variational weight as a kernel expansion: log α = Σ_m θ_m k_σ(x, z_m), by one linear solve.
+
+Minimising the mean of B² over the sample, plus a ridge on θ, is least squares with the matrix
+
+    F_im = ∇k_σ(x_i, z_m) · d_i = −(d_i·x_i − d_i·z_m) k_σ(x_i, z_m) / σ²,        d = difference of scores:
+
+two matrix products and one compiled pass, in blocks of rows, into a symmetric rank-k update. No array has three axes.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve
+from scipy.linalg.blas import dgemv, dsyrk
+from scipy.linalg.lapack import dpotrf
+from scipy.spatial.distance import pdist
+
+from vwkde._compute import parallel
+from vwkde._compute.compile import compiled
+from vwkde._compute.engines import ON_DEVICE
+from vwkde._compute.exp2 import exp2
+from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
+from vwkde._models.weights import on_device
+from vwkde._models.weights.residual import BiasTerms
+from vwkde._runtime.progress import track
+
+Floats = NDArray[np.float64]
+
+_ROWS = 128
+"""Rows a thread takes at a time: 128 × 3,000 doubles, 3 MiB."""
+_STEEPEST = 25.0
+_BLOCK_BYTES = 2**25
+"""Size of the block of F that a rank-k update takes: larger ones gain nothing and leave the cache."""
+
+
+@dataclass(frozen=True)
+class KernelExpansion:
+    """A weight function with its basis points, coefficients and length scale.
+
+    Around its level, the median over the basis, log α is kept within ±25: beyond that one point would outweigh all
+    others.
+    """
+
+    basis: Floats
+    coefficients: Floats
+    length_scale: float
+    level: float | None = None
+    resources: Resources = DEFAULT_RESOURCES
+
+    def log_weight(self, x: Floats) -> Floats:
+        """Return log α."""
+        if self.resources.engine in ON_DEVICE:
+            log_weight = on_device.values(self._on_device, self.coefficients, x)
+        else:
+            log_weight = self._times_coefficients(x, lambda rows, out: self._kernel(x[rows], out))
+        if self.level is None:
+            return log_weight
+        return np.clip(log_weight, self.level - _STEEPEST, self.level + _STEEPEST)
+
+    def slope(self, x: Floats, direction: Floats) -> Floats:
+        """Return ∇log α · direction."""
+        if self.resources.engine in ON_DEVICE:
+            return on_device.slopes(self._on_device, self.coefficients, x, direction)
+        return self._times_coefficients(x, lambda rows, out: self.design(x[rows], direction[rows], out))
+
+    def design(self, x: Floats, direction: Floats, out: Floats) -> None:
+        """Write F, the slopes of the basis functions, into `out` (n, m)."""
+        self._kernel(x, out)
+        offset = np.einsum("ij,ij->i", direction, x)
+        _multiply_by_slope(direction @ self.basis.T, offset, 1 / self.length_scale**2, out)
+
+    @property
+    def _on_device(self) -> on_device.Basis:
+        return on_device.make_basis(self.basis, self.length_scale, self.resources)
+
+    def _kernel(self, x: Floats, out: Floats) -> None:
+        scale = 1 / (self.length_scale**2 * np.log(2))
+        np.matmul(x * scale, self.basis.T, out=out)
+        rows = 0.5 * scale * np.einsum("ij,ij->i", x, x)
+        columns = 0.5 * scale * np.einsum("ij,ij->i", self.basis, self.basis)
+        _exponentiate(out, rows, columns)
+
+    def _times_coefficients(self, x: Floats, fill: Callable[[slice, Floats], None]) -> Floats:
+        result = np.empty(len(x))
+
+        def work(rows: slice) -> None:
+            block = np.empty((rows.stop - rows.start, len(self.basis)))
+            fill(rows, block)
+            result[rows] = block @ self.coefficients
+
+        parallel.run(work, parallel.split(len(x), _ROWS), "weights", self.resources.n_threads)
+        return result
+
+
+def fit_expansion(
+    x: Floats,
+    terms: BiasTerms,
+    importance: Floats,
+    basis: Floats,
+    length_scale: float,
+    ridge: float,
+    resources: Resources = DEFAULT_RESOURCES,
+) -> KernelExpansion:
+    """Return the expansion that minimises mean(importance · B²) + ridge/2 · ‖θ‖².
+
+    `importance` turns the mean over the rows of x into the wanted objective and has mean one.
+    """
+    expansion = KernelExpansion(basis, np.zeros(len(basis)), length_scale, resources=resources)
+    return solved(expansion, normal_equations(expansion, x, terms, importance, len(x)), ridge)
+
+
+class NormalEquations(NamedTuple):
+    """The matrix, of which only the lower triangle counts, and the right-hand side; both are sums over rows."""
+
+    matrix: Floats
+    right: Floats
+
+    def plus(self, other: "NormalEquations") -> "NormalEquations":
+        """Return the equations of both together."""
+        return NormalEquations(self.matrix + other.matrix, self.right + other.right)
+
+
+def normal_equations(
+    expansion: KernelExpansion, x: Floats, terms: BiasTerms, importance: Floats, rows: float
+) -> NormalEquations:
+    """Return what rows of x, out of so many in all, contribute to the normal equations."""
+    basis, resources = expansion.basis, expansion.resources
+    if resources.engine in ON_DEVICE:
+        there = expansion._on_device
+        means = on_device.normal_equations(there, x, terms.direction, terms.unweighted, importance)
+        return NormalEquations(*(len(x) / rows * mean for mean in means))
+    normal = np.zeros((len(basis), len(basis)), order="F")
+    right = np.zeros(len(basis))
+    root = np.sqrt(importance)
+    blocks = parallel.split(len(x), parallel.block_rows(8 * len(basis), min(resources.memory_budget, _BLOCK_BYTES)))
+    design = np.empty((blocks[0].stop, len(basis)))
+    for block in track(blocks, "weight fit", len(blocks)):
+        f = design[: block.stop - block.start]
+        _fill_design(expansion, x[block], terms.direction[block] * root[block, None], f)
+        normal = dsyrk(2 / rows, f.T, beta=1, c=normal, lower=1, overwrite_c=1)
+        # from the same BLAS library: idle threads of another one would spin and slow the update down
+        right = dgemv(-2 / rows, f.T, root[block] * terms.unweighted[block], beta=1, y=right, overwrite_y=1)
+    return NormalEquations(normal, right)
+
+
+def solved(expansion: KernelExpansion, equations: NormalEquations, ridge: float) -> KernelExpansion:
+    """Return the expansion with the coefficients that solve the equations, which are used up."""
+    normal, right = equations
+    basis = expansion.basis
+    # a ridge that rounding would swallow is none
+    normal[np.diag_indices(len(basis))] += max(ridge, len(basis) * np.finfo(np.float64).eps * np.trace(normal))
+    factor, failed = dpotrf(normal, lower=1, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError("The normal equations of the weight are singular. Raise the ridge.")
+    coefficients = cho_solve((factor, True), right, check_finite=False)
+    fitted = replace(expansion, coefficients=coefficients)
+    return replace(fitted, level=float(np.median(fitted.log_weight(basis))))
+
+
+def _fill_design(expansion: KernelExpansion, x: Floats, direction: Floats, out: Floats) -> None:
+    def work(rows: slice) -> None:
+        expansion.design(x[rows], direction[rows], out[rows])
+
+    parallel.run(work, parallel.split(len(x), _ROWS), None, expansion.resources.n_threads)
+
+
+def median_length_scale(numerator: Floats, denominator: Floats) -> float:
+    """Return the mean of the two samples' median pairwise distances.
+
+    Where most rows are equal the mean distance stands in for the median, and one, the unit of whitened data, for that.
+    """
+    distances = [pdist(sample) for sample in (numerator, denominator)]
+    return float(np.mean([np.median(d) for d in distances]) or np.mean([np.mean(d) for d in distances]) or 1.0)
+
+
+@compiled("contract")
+def _exponentiate(exponent, rows, columns):  # type: ignore[no-untyped-def]
+    for i in range(exponent.shape[0]):
+        row = exponent[i]
+        for j in range(row.shape[0]):
+            row[j] = exp2(min(row[j] - rows[i] - columns[j], 0.0))  # cancellation must not make it exceed one
+
+
+@compiled("contract")
+def _multiply_by_slope(projected, offset, scale, out):  # type: ignore[no-untyped-def]
+    for i in range(out.shape[0]):
+        row = out[i]
+        for j in range(row.shape[0]):
+            row[j] *= (projected[i, j] - offset[i]) * scale

@@ -1,0 +1,95 @@
+"""The kernel expansion of the weight on a device: its values, and its normal equations, in blocks by torch.
+
+Everything is in double precision, as on the CPU, and a block is never larger than the memory budget allows.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde._compute import parallel
+from vwkde._compute.engines import send
+from vwkde._compute.resources import Resources
+from vwkde._runtime.progress import track
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Floats = NDArray[np.float64]
+
+_BLOCKS_AT_ONCE = 3
+"""Blocks of (rows, basis) that are held at the same time."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The basis points on a device, and the length scale of the functions around them."""
+
+    points: "Tensor"
+    length_scale: float
+    memory_budget: int
+
+    def blocks(self, stage: str, *arrays: Floats) -> Iterator[list["Tensor"]]:
+        """Yield blocks of the arrays' rows, on the device."""
+        size = parallel.block_rows(8 * _BLOCKS_AT_ONCE * len(self.points), self.memory_budget)
+        rows = parallel.split(len(arrays[0]), size)
+        for block in track(rows, stage, len(rows)):
+            yield [send(array[block], str(self.points.device)) for array in arrays]
+
+    def kernel(self, x: "Tensor") -> "Tensor":
+        """Return k_σ(x, z) for all rows and basis points."""
+        import torch
+
+        scale = 1 / self.length_scale**2
+        columns = -0.5 * scale * self.points.square().sum(dim=1)
+        exponent = torch.addmm(columns, x, self.points.T, alpha=scale)
+        exponent -= 0.5 * scale * x.square().sum(dim=1, keepdim=True)
+        return exponent.clamp_(max=0).exp_()  # cancellation must not make it exceed one
+
+    def design(self, x: "Tensor", direction: "Tensor") -> "Tensor":
+        """Return F, the slopes of the basis functions."""
+        slope = direction @ self.points.T
+        slope -= (direction * x).sum(dim=1, keepdim=True)
+        return self.kernel(x).mul_(slope.mul_(1 / self.length_scale**2))
+
+
+def make_basis(points: Floats, length_scale: float, resources: Resources) -> Basis:
+    """Send the basis points to the device."""
+    return Basis(send(points, resources.device), length_scale, resources.memory_budget)
+
+
+def values(basis: Basis, coefficients: Floats, x: Floats) -> Floats:
+    """Return Σ_m θ_m k_σ(x, z_m)."""
+    theta = send(coefficients, str(basis.points.device))
+    return _collected(basis.kernel(rows) @ theta for (rows,) in basis.blocks("weights", x))
+
+
+def slopes(basis: Basis, coefficients: Floats, x: Floats, direction: Floats) -> Floats:
+    """Return Σ_m θ_m ∇k_σ(x, z_m) · direction."""
+    theta = send(coefficients, str(basis.points.device))
+    return _collected(basis.design(*parts) @ theta for parts in basis.blocks("weights", x, direction))
+
+
+def normal_equations(
+    basis: Basis, x: Floats, direction: Floats, unweighted: Floats, importance: Floats
+) -> tuple[Floats, Floats]:
+    """Return the normal equations of the weight: the matrix and the right-hand side."""
+    import torch
+
+    m, device = len(basis.points), basis.points.device
+    normal, right = torch.zeros((m, m), dtype=torch.float64, device=device), torch.zeros_like(basis.points[:, 0])
+    for rows, along, bias, counts in basis.blocks("weight fit", x, direction, unweighted, importance):
+        root = counts.sqrt()
+        design = basis.design(rows, along * root[:, None])
+        normal.addmm_(design.T, design, alpha=2 / len(x))
+        right.addmv_(design.T, bias * root, alpha=-2 / len(x))
+    return normal.cpu().numpy(), right.cpu().numpy()
+
+
+def _collected(parts: Iterator["Tensor"]) -> Floats:
+    import torch
+
+    return torch.cat(list(parts)).cpu().numpy()

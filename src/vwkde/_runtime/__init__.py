@@ -1,0 +1,1 @@
+"""What any program needs, whatever it computes: progress, files, optional packages, state of the whole process."""

@@ -1,0 +1,5 @@
+"""`python -m vwkde.cli`."""
+
+from vwkde.cli.main import main
+
+main()

@@ -1,0 +1,110 @@
+"""Where an image is defective, by a data set's own word: in image files, or as ellipses in a file of labels."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde.inspection.data.images import ImageError, read_image
+
+_LOSSY_SUFFIXES = (".jpg", ".jpeg")
+"""What the names of files end in whose black may not be quite black."""
+
+
+class MaskError(ImageError):
+    """A mask cannot be used; told in one line."""
+
+
+class MaskSource(Protocol):
+    """Where the mask of an image comes from."""
+
+    def draw(self, shape: tuple[int, int]) -> NDArray[np.bool_]:
+        """Return the mask of an image of this (height, width), true where it is defective."""
+        ...
+
+
+@dataclass(frozen=True)
+class MaskFile:
+    """A mask in an image file: whatever is not black is defective (in a JPEG, whatever is not nearer to black)."""
+
+    path: Path
+
+    def draw(self, shape: tuple[int, int]) -> NDArray[np.bool_]:
+        """Return the mask, which must have the shape of the image."""
+        gray = read_image(self.path)
+        if gray.shape != tuple(shape):
+            found, wanted = (f"{width}×{height}" for height, width in (gray.shape, shape))
+            raise MaskError(f"{self.path}: the mask has {found} pixels and its image {wanted}; make them equal.")
+        return gray > (0.5 if self.path.suffix.lower() in _LOSSY_SUFFIXES else 0)
+
+
+@dataclass(frozen=True)
+class Ellipse:
+    """An ellipse of DAGM's labels: semi-axes, rotation in radians, and centre, where the first pixel is at (1, 1)."""
+
+    major: float
+    minor: float
+    rotation: float
+    x: float
+    y: float
+
+    def draw(self, shape: tuple[int, int]) -> NDArray[np.bool_]:
+        """Return the mask of the ellipse, cut where it leaves the image."""
+        row, column = np.ogrid[: shape[0], : shape[1]]
+        right, down = column - (self.x - 1), row - (self.y - 1)
+        along = right * np.cos(self.rotation) + down * np.sin(self.rotation)
+        across = down * np.cos(self.rotation) - right * np.sin(self.rotation)
+        return np.asarray((along / self.major) ** 2 + (across / self.minor) ** 2 <= 1)
+
+
+@dataclass(frozen=True)
+class MaskUnion:
+    """A mask of several parts."""
+
+    parts: tuple[MaskSource, ...]
+
+    def draw(self, shape: tuple[int, int]) -> NDArray[np.bool_]:
+        """Return a mask that is true where any part is."""
+        return np.any([part.draw(shape) for part in self.parts], axis=0)
+
+
+def read_ellipses(path: Path) -> dict[int | None, MaskSource]:
+    """Return the mask of each image by its number; several lines for one image are several defects.
+
+    Lines without any number, such as a heading, are passed over; DAGM's own files end in one.
+    """
+    try:
+        lines = path.read_text("utf-8-sig", errors="replace").splitlines()
+    except OSError as error:
+        raise MaskError(f"{path}: the file cannot be read ({error.strerror or error}).") from None
+    ellipses: dict[int, list[Ellipse]] = {}
+    for number, line in enumerate(lines, start=1):
+        fields = line.replace(",", " ").replace(";", " ").split()
+        if not any(map(_is_number, fields)):
+            continue
+        try:
+            index, ellipse = _read_ellipse(fields)
+        except ValueError:
+            raise MaskError(
+                f"{path}: line {number} must hold six numbers: image, two positive semi-axes, rotation, x and y."
+            ) from None
+        ellipses.setdefault(index, []).append(ellipse)
+    return {index: parts[0] if len(parts) == 1 else MaskUnion(tuple(parts)) for index, parts in ellipses.items()}
+
+
+def _read_ellipse(fields: list[str]) -> tuple[int, Ellipse]:
+    index, major, minor, *rest = map(float, fields)
+    rotation, x, y = rest
+    if not (index.is_integer() and min(major, minor) > 0 and np.isfinite([major, minor, *rest]).all()):
+        raise ValueError
+    return int(index), Ellipse(major, minor, rotation, x, y)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

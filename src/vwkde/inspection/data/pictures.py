@@ -1,0 +1,62 @@
+"""Many images, read one at a time: those that cannot be used are left out, and why is kept."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde.inspection.data.images import ImageError, read_image
+from vwkde.inspection.data.layouts import Item
+
+Singles = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An image that could not be used, and why."""
+
+    name: str
+    reason: str
+
+
+class Pictures:
+    """The names and pixels of image files, in their order.
+
+    Only images of one shape come out: of that which is asked for, else of the first that can be read.
+    """
+
+    def __init__(self, items: Sequence[Item], shape: tuple[int, ...] | None = None) -> None:
+        self.items = items
+        self.failures: list[Failure] = []
+        """What is wrong with the images that did not come out, so far."""
+        self._shape, self._example = shape, "the good ones"
+
+    def __len__(self) -> int:
+        """Return how many files there are."""
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[tuple[str, Singles]]:
+        """Yield the name and the pixels of each image."""
+        for item, image in self.labelled():
+            yield item.name, image
+
+    def labelled(self) -> Iterator[tuple[Item, Singles]]:
+        """Yield what is known of each image, and its pixels."""
+        for item in self.items:
+            try:
+                image = read_image(item.path)
+                if self._shape is None:
+                    self._shape, self._example = image.shape, item.name
+                check_shape(image, self._shape, str(item.path), self._example)
+            except ImageError as error:
+                self.failures.append(Failure(item.name, str(error)))
+                continue
+            yield item, image
+
+
+def check_shape(image: Singles, shape: tuple[int, ...], name: str, example: str = "the others") -> None:
+    """Refuse an image of another shape than its example."""
+    if image.shape != shape:
+        found, wanted = (" × ".join(map(str, reversed(each))) for each in (image.shape, shape))
+        raise ImageError(f"{name}: is {found} pixels, but must have {wanted} like {example}. Crop or resize it.")

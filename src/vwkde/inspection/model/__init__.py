@@ -1,0 +1,1 @@
+"""The fitted inspection: patches, features, the library of good images, calibration, the model file."""

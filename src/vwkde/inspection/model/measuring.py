@@ -1,0 +1,102 @@
+"""Good images as they are taken in: one after the other, each measured, named, and remembered by a small picture."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count, islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde._compute.parallel import run, thread_count
+from vwkde._runtime.progress import track
+from vwkde.inspection.data.images import as_image, fingerprint
+from vwkde.inspection.data.pictures import check_shape
+from vwkde.inspection.model.coordinates import Coordinates
+from vwkde.inspection.model.features import FeatureSet
+
+Singles = NDArray[np.float32]
+Images = Iterable[Singles] | Iterable[tuple[str, Singles]]
+
+_THUMBNAIL = 96
+"""Pixels of the longer side of the small pictures of good images, at most."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Good images: names, features (patches, features), small pictures, fingerprints, and the shape of all."""
+
+    names: list[str]
+    features: list[Singles]
+    thumbnails: NDArray[np.uint8]
+    fingerprints: list[str | None]
+    shape: tuple[int, ...]
+
+
+def measure_all(
+    images: Images,
+    features: FeatureSet,
+    n_threads: int | None,
+    shape: tuple[int, ...] | None = None,
+    taken: Sequence[str] = (),
+) -> Measured:
+    """Measure images of one shape; where names are taken already, they get others."""
+    names: list[str] = []
+    measured: list[Singles] = []
+    thumbnails: list[NDArray[np.uint8]] = []
+    fingerprints: list[str | None] = []
+    used = set(taken)
+    threads = thread_count(n_threads)
+    named = _named(images, len(taken))
+    total = getattr(images, "__len__", lambda: 0)()
+    for few in track(iter(lambda: list(islice(named, threads)), []), "measuring images", -(-total // threads)):
+        for name, image in few:
+            shape = image.shape if shape is None else shape
+            check_shape(image, shape, name)
+        found = dict.fromkeys(range(len(few)), few[0][1])
+
+        def work(place: int, few: list[tuple[str, Singles]] = few, found: dict[int, Singles] = found) -> None:
+            found[place] = rows_of(features(few[place][1]))
+
+        run(work, list(found), None, threads)
+        for name, image in few:
+            names.append(_unlike(name, used))
+            used.add(names[-1])
+            thumbnails.append(_shrunk(image))
+            fingerprints.append(fingerprint(image))
+        measured += found.values()
+    return Measured(names, measured, np.array(thumbnails, dtype=np.uint8), fingerprints, shape or ())
+
+
+def _named(images: Images, first: int) -> Iterator[tuple[str, Singles]]:
+    for number, each in enumerate(images, start=first):
+        name, image = each if isinstance(each, tuple) else (f"good {number}", each)
+        yield name, as_image(image, name)
+
+
+def _unlike(name: str, taken: set[str]) -> str:
+    """Return the name, with a number where others have it already."""
+    numbered = (f"{name} ({number})" for number in count(2))
+    return name if name not in taken else next(each for each in numbered if each not in taken)
+
+
+def _shrunk(image: Singles) -> NDArray[np.uint8]:
+    """Return a small picture of an image: the mean gray of its blocks."""
+    block = -(-max(image.shape) // _THUMBNAIL)
+    height, width = (max(side // block, 1) * block for side in image.shape)
+    blocks = image[:height, :width].reshape(height // block, block, width // block, block)
+    return np.rint(255 * np.clip(blocks.mean(axis=(1, 3)), 0, 1)).astype(np.uint8)
+
+
+def rows_of(features: Singles) -> Singles:
+    """Return the features of an image's patches, one row each."""
+    return features.reshape(-1, features.shape[2])
+
+
+def mapped(measured: list[Singles], coordinates: Coordinates) -> Singles:
+    """Return the patches of all images in their coordinates; the features are given up on the way."""
+    first = coordinates(measured[0])
+    patches = np.empty((len(measured), *first.shape), dtype=np.float32)
+    for image in range(len(measured)):
+        patches[image] = coordinates(measured[image])
+        measured[image] = first[:0]
+    return patches

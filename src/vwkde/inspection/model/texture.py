@@ -1,0 +1,97 @@
+"""The features named `texture`: how bright, how rough and how grained each patch is, at several scales and directions.
+
+An image is run through log-Gabor filters of five wavelengths and six orientations. In each patch the log of the mean
+amplitude over the orientations becomes a Fourier series of the angle, cut after the second harmonic: its first term is
+how strong the grain of that wavelength is, the others how directed it is and where to. How far the largest amplitude
+stands above the mean tells a single streak from an even grain. Besides there are the mean gray value and, at two small
+scales, the mean, spread, skewness, least and largest of the log of the local deviation.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import scipy.fft
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from vwkde.inspection.model.patches import WHOLE_GRID, PatchGrid
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+_WAVELENGTHS = (4.0, 6.0, 9.0, 14.0, 24.0)
+"""In pixels."""
+_ORIENTATIONS = 6
+_HARMONICS = 2
+_BANDWIDTH = 0.65
+"""Ratio of the frequencies at one standard deviation and at the centre of a filter."""
+_ANGLE = np.pi / _ORIENTATIONS / 1.2
+"""Standard deviation of a filter's angle."""
+_MARGIN = 32
+"""Pixels by which an image is mirrored on every side, so that filters do not see its opposite edge."""
+_DIM, _SMOOTH = 1e-4, 2e-3
+"""Added to amplitudes and to deviations before their logarithm is taken; half a gray level of 256 is 2e-3."""
+_SCALES = (1.0, 2.0)
+"""Standard deviations, in pixels, of the windows of local deviation."""
+_EVEN = 1e-2
+"""Added to the spread of the log deviation before its logarithm is taken."""
+
+
+@dataclass(frozen=True)
+class Texture:
+    """Gray value, oriented grain at five wavelengths, and local roughness; the 24 largest principal components."""
+
+    components: int | None = 24
+    worst: int | None = 5
+    grid: PatchGrid = WHOLE_GRID
+
+    def __call__(self, image: Singles) -> Singles:
+        """Return the features of every patch, of shape (down, across, 41)."""
+        self.grid.shape(image.shape)
+        image = image.astype(np.float32)
+        parts = [self.grid.means(image), *_grain(image, self.grid), *_roughness(image, self.grid)]
+        return np.stack(parts, axis=-1).astype(np.float32)
+
+
+def _grain(image: Singles, grid: PatchGrid) -> list[Floats]:
+    """Return strength, direction and peak of every wavelength."""
+    extended = np.pad(image, _MARGIN, mode="symmetric")
+    sides = [scipy.fft.next_fast_len(side) for side in extended.shape]
+    spectrum = scipy.fft.fft2(extended.astype(np.complex64), s=sides)
+    found: list[Floats] = []
+    for radial, angular in _bank(tuple(sides)):
+        band = spectrum * radial
+        levels, peaks = [], []
+        for angle in angular:
+            filtered = scipy.fft.ifft2(band * angle)[_MARGIN:, _MARGIN:][: image.shape[0], : image.shape[1]]
+            amplitude = np.abs(filtered)
+            level = np.log(grid.means(amplitude) + _DIM)
+            levels.append(level)
+            peaks.append(np.log(grid.maxima(amplitude) + _DIM) - level)
+        series = np.fft.rfft(levels, axis=0)[: _HARMONICS + 1] / _ORIENTATIONS
+        found += [series[0].real, *series[1:].real, *series[1:].imag, np.mean(peaks, axis=0)]
+    return found
+
+
+def _roughness(image: Singles, grid: PatchGrid) -> list[Floats]:
+    """Return how the log of the local deviation is distributed."""
+    found: list[Floats] = []
+    for scale in _SCALES:
+        mean, square = (ndimage.gaussian_filter(values, scale) for values in (image, image**2))
+        rough = np.log(np.sqrt(np.maximum(square - mean**2, 0)) + _SMOOTH)
+        middle, spread, skewness, _ = grid.moments(rough.astype(np.float64))
+        found += [middle, np.log(spread + _EVEN), skewness, -grid.maxima(-rough), grid.maxima(rough)]
+    return found
+
+
+@lru_cache(maxsize=2)
+def _bank(sides: tuple[int, ...]) -> list[tuple[Singles, list[Singles]]]:
+    """Return the filters of an image of that size: for every wavelength its radial part and its orientations."""
+    down, across = np.meshgrid(*(scipy.fft.fftfreq(side) for side in sides), indexing="ij")
+    frequency, angle = np.hypot(down, across), np.arctan2(down, across)
+    frequency[0, 0] = np.inf
+    turns = [np.angle(np.exp(1j * (angle - np.pi * k / _ORIENTATIONS))) for k in range(_ORIENTATIONS)]
+    angular = [(2 * np.exp(-0.5 * (turn / _ANGLE) ** 2)).astype(np.float32) for turn in turns]
+    radial = [np.exp(-0.5 * (np.log(frequency * length) / np.log(_BANDWIDTH)) ** 2) for length in _WAVELENGTHS]
+    return [(part.astype(np.float32), angular) for part in radial]

@@ -1,0 +1,1 @@
+"""The inspection as a web page and an HTTP interface."""

@@ -1,0 +1,1 @@
+"""What all figures share: tasks that can be resumed, figures, pages."""

@@ -1,0 +1,1 @@
+"""The paper's figures on synthetic densities, a module each."""

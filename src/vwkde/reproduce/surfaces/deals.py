@@ -1,0 +1,202 @@
+"""The images of DAGM's classes as each repetition deals them: to fit, to test, and with unseen defects on them.
+
+Of the good images of a class a random half is there to fit, the other to test, and all defective images are tested.
+Unseen defects are the digit 3 on a random 15 % of the good images to be tested, against the rest of these. The text of
+the paper says "superimposing"; here the digit is once added to the surface, white strokes on it, and once pasted over
+it, a black square with the digit in white.
+"""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde.inspection.data.images import read_image
+from vwkde.inspection.data.layouts import Item, Layout, recognise_all
+from vwkde.inspection.model.patches import PAPER_GRID
+from vwkde.reproduce.core.digits import SIDE, read_digits
+from vwkde.reproduce.core.figure import Scale, SurfaceImages
+
+Singles = NDArray[np.float32]
+Mask = NDArray[np.bool_]
+
+SPOILT = 0.15
+"""Share of the good images to be tested that get a digit."""
+_CLASSES = 6
+"""Classes of DAGM that the paper has: the first."""
+_QUICK_IMAGES = 24
+"""Images of each kind that a quick run has."""
+_FEWEST_GOOD, _FEWEST_DEFECTIVE = 8, 2
+_DIGEST = 10
+"""Characters that tell images from others."""
+
+
+@dataclass(frozen=True)
+class Digit:
+    """A digit on an image: which picture of a file, where its square begins, and whether it is pasted or added."""
+
+    file: Path | None
+    number: int
+    top: int
+    left: int
+    pasted: bool
+
+    def put_on(self, image: Singles) -> Singles:
+        """Return the image with the digit."""
+        picture = read_digits(self.file)[self.number]
+        found = image.copy()
+        below = found[self._place]
+        found[self._place] = picture if self.pasted else np.minimum(below + picture, 1)
+        return found
+
+    def mask(self, shape: tuple[int, int]) -> Mask:
+        """Return the square of the digit."""
+        found = np.zeros(shape, dtype=bool)
+        found[self._place] = True
+        return found
+
+    @property
+    def _place(self) -> tuple[slice, slice]:
+        return slice(self.top, self.top + SIDE), slice(self.left, self.left + SIDE)
+
+
+@dataclass(frozen=True)
+class Shot:
+    """An image of a run: a file, and perhaps a digit on it."""
+
+    item: Item
+    digit: Digit | None = None
+
+    def pixels(self) -> Singles:
+        """Return the image."""
+        image = read_image(self.item.path, PAPER_GRID.size)
+        return image if self.digit is None else self.digit.put_on(image)
+
+    def mask(self, shape: tuple[int, int]) -> Mask | None:
+        """Return where the defect is, if there is one."""
+        if self.digit is not None:
+            return self.digit.mask(shape)
+        return None if self.item.mask is None else self.item.mask.draw(shape)
+
+
+@dataclass(frozen=True)
+class Deal:
+    """The images of a class in one repetition: to fit, good ones to test, and the defective ones by kind."""
+
+    shape: tuple[int, int]
+    seed: int
+    fit: tuple[Shot, ...]
+    good: tuple[Shot, ...]
+    defective: tuple[Shot, ...]
+    added: tuple[Shot, ...]
+    pasted: tuple[Shot, ...]
+    seen: tuple[Shot, ...] = ()
+    """Defective images that a method with labels may learn from, and is not tested on."""
+
+    def with_labels(self) -> "Deal":
+        """Return the deal for a method that uses labels: every other defective image is there to learn from."""
+        return replace(self, seen=self.defective[::2], defective=self.defective[1::2])
+
+
+def choose_surfaces(
+    folder: Path, classes: list[str] | None, images: int | None, digits: Path | None, quick: bool
+) -> SurfaceImages:
+    """Return the images of a run: of the classes chosen, by name or number, or the first six in the folder."""
+    layouts = recognise_all(folder)
+    read_digits(digits)
+    names = list(layouts)[:_CLASSES] if classes is None else [_class_named(each, folder, layouts) for each in classes]
+    return SurfaceImages(folder, tuple(names), images or (_QUICK_IMAGES if quick else None), digits)
+
+
+def _class_named(wanted: str, folder: Path, layouts: dict[str, Layout]) -> str:
+    for name in layouts:
+        if name.lower() in (wanted.lower(), f"class{wanted}"):
+            return name
+    raise ValueError(f"{folder}: there is no class {wanted!r}, but {', '.join(layouts)}. Choose among these.")
+
+
+@lru_cache(maxsize=8)
+def layout_of(folder: Path, name: str) -> Layout:
+    """Return the images of a class."""
+    return recognise_all(folder)[name]
+
+
+def deal(surfaces: SurfaceImages, name: str, seed: int) -> Deal:
+    """Deal the images of a class for one repetition."""
+    good, defective = _good_items(surfaces, name), _defective_items(surfaces, name)
+    if len(good) < _FEWEST_GOOD or len(defective) < _FEWEST_DEFECTIVE:
+        raise ValueError(
+            f"{surfaces.folder}: {name} has {len(good)} good images and {len(defective)} defective ones with a mask. "
+            f"Needed are at least {_FEWEST_GOOD} and {_FEWEST_DEFECTIVE}."
+        )
+    random = np.random.default_rng(seed)
+    order = random.permutation(len(good))
+    fit, test = np.sort(order[: len(good) // 2]), order[len(good) // 2 :]
+    shape = image_shape(good[0].path)
+    pictures = len(read_digits(surfaces.digits))
+    count = max(1, round(SPOILT * len(test)))
+    places = [
+        (
+            int(random.integers(pictures)),
+            int(random.integers(shape[0] - SIDE + 1)),
+            int(random.integers(shape[1] - SIDE + 1)),
+        )
+        for _ in range(count)
+    ]
+    added, pasted = (
+        tuple(
+            Shot(good[at], Digit(surfaces.digits, *place, pasted))
+            for at, place in zip(test[:count], places, strict=True)
+        )
+        for pasted in (False, True)
+    )
+    return Deal(
+        shape,
+        seed,
+        tuple(Shot(good[at]) for at in fit),
+        tuple(Shot(good[at]) for at in test),
+        tuple(map(Shot, defective)),
+        added,
+        pasted,
+    )
+
+
+def _good_items(surfaces: SurfaceImages, name: str) -> list[Item]:
+    layout = layout_of(surfaces.folder, name)
+    return [*layout.good, *(item for item in layout.test if item.defective is False)][: surfaces.images]
+
+
+def _defective_items(surfaces: SurfaceImages, name: str) -> list[Item]:
+    items = layout_of(surfaces.folder, name).test
+    return [item for item in items if item.defective and item.mask][: surfaces.images]
+
+
+@lru_cache(maxsize=8)
+def image_shape(path: Path) -> tuple[int, int]:
+    """Return the shape of an image."""
+    height, width = read_image(path, PAPER_GRID.size).shape
+    return height, width
+
+
+@lru_cache(maxsize=32)
+def images_digest(surfaces: SurfaceImages, name: str) -> str:
+    """Return what tells the images of a class, and the digits, from others: by files' names and sizes.
+
+    Where the folder lies does not count, so that a run can go on with the same images elsewhere.
+    """
+    items = [*_good_items(surfaces, name), *_defective_items(surfaces, name)]
+    files = [(item.name, item.path) for item in items]
+    if surfaces.digits is not None:
+        files.append((surfaces.digits.name, surfaces.digits))
+    told = "".join(f"{title} {path.stat().st_size}\n" for title, path in files)
+    return sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGEST]
+
+
+def surfaces_of(scale: Scale) -> SurfaceImages:
+    """Return the images of a run, which must have some."""
+    if scale.surfaces is None:
+        raise ValueError("This needs DAGM's images: give the folder that holds the classes with --data.")
+    return scale.surfaces

@@ -1,0 +1,177 @@
+"""Divergences from exact log ratios have exact limits; from noisy ones the two forms err in opposite directions."""
+
+import numpy as np
+import pytest
+
+from vwkde._answers.functionals import (
+    KINDS,
+    AtSample,
+    check_divergence,
+    check_interval,
+    fall_of_log_loss,
+    log_loss,
+    unit_of,
+)
+from vwkde._data.sample import make_sample
+from vwkde.datasets import Gaussian, GaussianPair, mean_difference, one_dimensional
+
+RANDOM = np.random.default_rng(0)
+
+UNEQUAL = GaussianPair(Gaussian(np.zeros(3), np.eye(3)), Gaussian(np.array([0.3, 0.0, 0.3]), np.diag([1.3, 1.0, 1.6])))
+PAIRS = {"1-D": one_dimensional(), "3-D shifted": mean_difference(3, 1.0), "3-D unequal": UNEQUAL}
+OPTIONS = {"renyi": {"order": 0.3}}
+
+
+def exact(pair, kind, order=0.3):
+    """Return the divergence by closed forms, or by simulation of a bounded integrand where there is none."""
+    if kind == "kl":
+        return pair.kl
+    if kind == "reverse-kl":
+        return GaussianPair(pair.denominator, pair.numerator).kl
+    if kind in ("hellinger", "renyi", "chi2"):
+        a = {"hellinger": 0.5, "renyi": order, "chi2": 2.0}[kind]
+        affinity = gaussian_affinity(pair, a)
+        if kind == "chi2":
+            return affinity - 1
+        return np.sqrt(1 - affinity) if kind == "hellinger" else np.log(affinity) / (a - 1)
+    u = pair.log_ratio(np.concatenate(pair.sample(500_000, random_state=99)))
+    eta = 1 / (1 + np.exp(-u))
+    if kind == "total-variation":
+        return np.mean(np.abs(2 * eta - 1))
+    return np.mean(np.log(2) + eta * np.log(eta) + (1 - eta) * np.log1p(-eta))
+
+
+def gaussian_affinity(pair, a):
+    """Return ∫ p^a q^(1−a) of two Gaussians."""
+    s, t = pair.numerator.covariance, pair.denominator.covariance
+    mixed = (1 - a) * s + a * t
+    difference = pair.numerator.mean - pair.denominator.mean
+    volume = (1 - a) * np.linalg.slogdet(s)[1] + a * np.linalg.slogdet(t)[1] - np.linalg.slogdet(mixed)[1]
+    return np.exp(0.5 * volume - 0.5 * a * (1 - a) * difference @ np.linalg.solve(mixed, difference))
+
+
+def sampled(pair, rows, seed, noise=0.0):
+    random = np.random.default_rng(1_000 + seed)
+    return [
+        AtSample(pair.log_ratio(x) + noise * random.normal(size=rows), np.ones(rows))
+        for x in pair.sample(rows, random_state=seed)
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+def test_exact_ratios_give_exact_divergences(kind, pair):
+    truth = exact(pair, kind)
+    values = [KINDS[kind](*sampled(pair, 2_000, seed), **OPTIONS.get(kind, {}))[0] for seed in range(100)]
+    if kind == "chi2" and pair is PAIRS["1-D"]:  # its tail is longer than any sample shows
+        assert 0.5 * truth < np.mean(values) < truth
+        return
+    assert np.mean(values) == pytest.approx(truth, abs=4 * np.std(values) / np.sqrt(100) + 0.01 * truth)
+
+
+@pytest.mark.parametrize("order", [0.8, 1.5, 2.0])
+def test_orders_below_and_above_one(order):
+    pair = PAIRS["3-D shifted"]
+    values = [KINDS["renyi"](*sampled(pair, 2_000, seed), order=order)[0] for seed in range(100)]
+    assert np.mean(values) == pytest.approx(0.5 * order, rel=0.02)
+
+
+def test_errors_are_those_of_the_influence_functions():
+    pair = PAIRS["3-D shifted"]
+    p, q = sampled(pair, 100_000, 0)
+    variance_of_log_ratio, variance_of_ratio = 1.0, np.e - 1  # of two unit Gaussians one apart
+    expected = np.sqrt((variance_of_log_ratio + variance_of_ratio) / 100_000)
+    assert KINDS["kl"](p, q)[1] == pytest.approx(expected, rel=0.02)
+    assert KINDS["total-variation"](p, q)[1] == pytest.approx(np.sqrt(2 * 0.6915 * 0.3085 / 100_000), rel=0.02)
+
+
+def test_known_noise_of_the_ratio_is_no_scatter_of_the_rows():
+    p, q = sampled(PAIRS["3-D shifted"], 20_000, 0, noise=0.3)
+    error = KINDS["kl"](p, q)[1]
+    less = KINDS["kl"](p, q._replace(noise=np.full(20_000, 0.09)))[1]
+    clean = KINDS["kl"](p, sampled(PAIRS["3-D shifted"], 20_000, 0)[1])[1]
+    assert less < error
+    assert abs(less - clean) < 0.5 * abs(error - clean)
+    swamped = KINDS["kl"](p, q._replace(noise=np.full(20_000, 1e3)))[1]
+    assert 0.5 * error < swamped < less
+
+
+@pytest.mark.parametrize("kind", ["jensen-shannon", "hellinger", "renyi"])
+def test_noise_in_the_ratio_cancels_to_second_order(kind):
+    pair = PAIRS["3-D shifted"]
+    truth = exact(pair, kind)
+    noisy = [KINDS[kind](*sampled(pair, 20_000, seed, noise=0.5), **OPTIONS.get(kind, {}))[0] for seed in range(20)]
+    assert np.mean(noisy) == pytest.approx(truth, rel=0.06)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_count_like_copies(kind):
+    p, q = (at._replace(log_ratio=0.3 * at.log_ratio) for at in sampled(PAIRS["3-D shifted"], 50, 0))
+    counts = np.arange(50) % 3
+    weighted = KINDS[kind](p._replace(weight=counts.astype(float)), q, **OPTIONS.get(kind, {}))
+    copies = KINDS[kind](AtSample(np.repeat(p.log_ratio, counts), np.ones(counts.sum())), q, **OPTIONS.get(kind, {}))
+    assert weighted[0] == pytest.approx(copies[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_extreme_ratios_give_finite_answers(kind):
+    far = AtSample(np.array([1e5, 2e5, 3e5]), np.ones(3)), AtSample(np.array([-1e5, -2e5, -3e5]), np.ones(3))
+    assert np.isfinite(KINDS[kind](*far, **OPTIONS.get(kind, {}))).all()
+    assert np.isfinite(KINDS[kind](*reversed(far), **OPTIONS.get(kind, {}))).all()
+
+
+@pytest.mark.parametrize(("kind", "largest"), [("jensen-shannon", np.log(2)), ("total-variation", 1.0)])
+def test_bounded_divergences_reach_their_bounds(kind, largest):
+    far = AtSample(np.full(500, 40.0), np.ones(500)), AtSample(np.full(500, -40.0), np.ones(500))
+    assert KINDS[kind](*far)[0] == pytest.approx(largest, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("kind", "order", "message"),
+    [
+        ("magic", None, "'kind' parameter of divergence must be one of"),
+        ("kl", 0.5, "'order' parameter belongs to kind='renyi'"),
+        ("renyi", None, "positive number other than 1, .* Got None"),
+        ("renyi", 1.0, "positive number other than 1, .* Got 1.0"),
+    ],
+)
+def test_bad_kinds_are_refused(kind, order, message):
+    with pytest.raises(ValueError, match=message):
+        check_divergence(kind, order)
+
+
+@pytest.mark.parametrize(
+    ("interval", "level", "message"),
+    [("magic", 0.9, "must be 'influence' or 'subsample'"), ("influence", 95, "must lie between 0 and 1. Got 95")],
+)
+def test_bad_intervals_are_refused(interval, level, message):
+    with pytest.raises(ValueError, match=message):
+        check_interval(interval, level)
+
+
+def test_high_orders_do_not_overflow():
+    random = np.random.default_rng(0)
+    p, q = AtSample(random.normal(1, 1, 500), np.ones(500)), AtSample(random.normal(-1, 1, 500), np.ones(500))
+    value, error = KINDS["renyi"](p, q, order=400.0)
+    largest = p.truncated(1.0).log_ratio.max()
+    assert largest - np.log(500) / 399 - 1e-9 <= value <= largest
+    assert 0 < error < np.inf
+
+
+def test_only_logarithms_are_in_nats():
+    assert {kind for kind in KINDS if unit_of(kind) == ""} == {"hellinger", "chi2", "total-variation"}
+    assert unit_of("renyi") == "nats"
+
+
+def test_the_fall_of_the_log_loss_is_that_of_its_means():
+    samples = [make_sample(RANDOM.normal(size=(n, 1)), np.ones(n)) for n in (80, 50)]
+    before, after = ([RANDOM.normal(size=len(s)) for s in samples] for _ in range(2))
+    fall, error = fall_of_log_loss(before, after, samples)
+    weights = [s.weight for s in samples]
+    assert fall == pytest.approx(log_loss(*before, *weights) - log_loss(*after, *weights))
+    terms = [
+        np.logaddexp(0, -sign * then) - np.logaddexp(0, -sign * now)
+        for sign, then, now in zip((1, -1), before, after, strict=True)
+    ]
+    assert error == pytest.approx(0.5 * np.sqrt(sum(t.var(ddof=1) / len(t) for t in terms)))
+    assert fall_of_log_loss(before, before, samples) == (0.0, 0.0)

@@ -1,0 +1,189 @@
+"""What is chosen, on data whose right answer is known."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import vwkde
+from vwkde import DensityRatio
+from vwkde._compute.resources import ONE_THREAD
+from vwkde._data.sample import Sample
+from vwkde._fit.candidates import Space, candidates, shares
+from vwkde._fit.guided_ratio import GuidedRatio
+from vwkde._fit.kernel_estimate import EstimatePair
+from vwkde._models.weights.uniform import UniformWeight
+from vwkde.datasets import Gaussian, GaussianPair, isotropic, mean_difference
+from vwkde.exceptions import DegenerateDataWarning
+
+
+class Slope:
+    """A weight that grows along the first column."""
+
+    def log_weight(self, x):
+        return 0.4 * x[:, 0]
+
+
+def space(p, q, guides, name="whitened", weigh=None):
+    samples = [Sample(x, np.ones(len(x)), np.arange(len(x))) for x in (p, q)]
+    return Space(name, *samples, guides, axes_matter=name != "whitened", weigh=weigh)
+
+
+def test_candidates_are_the_guided_ratios_they_stand_for():
+    p, q = isotropic(2).sample(120, 90)
+    found = candidates(space(p, q, (None, "gaussian"), weigh=lambda *_: Slope()), None, 0, ONE_THREAD)
+    assert sum(isinstance(c.weight, Slope) and np.isfinite(c.bandwidth) for c in found) == 12
+    for c in found[::5]:
+        pair = EstimatePair(c.space.numerator, c.space.denominator, c.weight, c.bandwidth, p.dtype, ONE_THREAD, c.guide)
+        ratio = GuidedRatio(pair, c.guide, most=np.log(90))
+        np.testing.assert_allclose(ratio.at_numerator, c.at_numerator, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(ratio.at_denominator, c.at_denominator, rtol=1e-9, atol=1e-10)
+        expected = np.mean(np.logaddexp(0, -c.at_numerator)) + np.mean(np.logaddexp(0, c.at_denominator))
+        assert c.loss == pytest.approx(expected / 2)
+
+
+def test_shares_add_up_and_fall_off_with_the_loss():
+    found = candidates(space(*isotropic(2).sample(200), (None, "gaussian", "logistic")), None, 0, ONE_THREAD)
+    share = np.array(shares(found, averages=False))
+    assert share.sum() == pytest.approx(1)
+    assert np.count_nonzero(share) <= 3  # one bandwidth for each guide
+    assert np.argmax(share) == np.argmin([c.loss for c in found])
+
+
+def test_in_averages_all_bandwidths_share():
+    found = candidates(space(*isotropic(2).sample(200), ("gaussian",)), None, 0, ONE_THREAD)
+    share = np.array(shares(found, averages=True))
+    assert share.sum() == pytest.approx(1)
+    assert np.count_nonzero(share) > 2
+    losses = np.array([c.average_loss for c in found])
+    ratio = share[share > 0] / share.max()
+    np.testing.assert_allclose(ratio, np.exp(-0.25 * 400 * (losses[share > 0] - losses.min())), rtol=1e-9)
+
+
+def test_what_is_worse_than_knowing_nothing_has_no_share():
+    p, q = mean_difference(2, 0.0).sample(8)
+    found = candidates(space(p, q, (None,)), None, 0, ONE_THREAD)
+    losses = np.array([c.loss for c in found])
+    assert losses.max() > np.log(2) + 0.05
+    for averages in (False, True):
+        share = np.array(shares(found, averages))
+        assert (share[losses > np.log(2) + 1e-9] == 0).all()
+        assert share.sum() == pytest.approx(1)
+    poor = [c for c in found if c.loss > np.log(2) + 0.05]
+    assert sum(shares(poor, averages=True)) == pytest.approx(1)  # unless there is nothing else
+
+
+def test_candidates_that_depend_on_the_axes_must_be_clearly_better():
+    p, q = isotropic(2).sample(300)
+    free = candidates(space(p, q, ("gaussian",)), None, 0, ONE_THREAD)
+    bound = candidates(space(p, q, ("gaussian",), name="normal scores"), None, 0, ONE_THREAD)
+    assert sum(shares(free + bound, averages=False)[len(free) :]) == 0
+    poor = candidates(space(p, q, (None,)), np.array([0.01]), 0, ONE_THREAD)
+    assert sum(shares(poor + bound, averages=False)[len(poor) :]) == pytest.approx(1)
+
+
+def test_averages_forgive_an_unbiased_guide_its_noise():
+    pair = GaussianPair(Gaussian(np.zeros(15), np.eye(15)), Gaussian(np.zeros(15), np.diag(np.geomspace(0.5, 2, 15))))
+    found = candidates(space(*pair.sample(250), ("gaussian", "shrunk-gaussian")), None, 0, ONE_THREAD)
+    for c in found:
+        alone = c.guide.name == "gaussian" and np.isinf(c.bandwidth)
+        assert c.average_loss == (c.loss - c.noise_loss if alone else c.loss)
+        assert 0 < c.noise_loss < 1
+    chosen = [found[int(np.argmax(shares(found, averages)))].guide.name for averages in (False, True)]
+    assert chosen == ["shrunk-gaussian", "gaussian"]
+
+
+def unequal_gaussians(random):
+    return random.normal(size=(500, 5)), random.normal(0.2, 1, size=(500, 5)) * [0.6, 2, 1.5, 0.7, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("draw", "guide", "coordinates"),
+    [
+        (unequal_gaussians, "gaussian", "whitened"),
+        (lambda r: (np.exp(r.normal(size=(500, 3))), np.exp(r.normal(0.5, 1, size=(500, 3)))), None, "normal scores"),
+        (lambda r: (modes(r, [-3, 0, 3]), modes(r, [-1.5, 1.5, 4.5])), "mixture", "whitened"),
+    ],
+)
+def test_the_data_choose(draw, guide, coordinates):
+    ratio = DensityRatio().fit(*draw(np.random.default_rng(0)))
+    assert guide in (None, ratio.guide_)
+    assert ratio.diagnostics_["coordinates"] == coordinates
+
+
+def modes(random, centres):
+    return np.column_stack([random.choice(centres, 500) + 0.3 * random.normal(size=500), random.normal(size=500)])
+
+
+def test_a_bandwidth_given_is_kept():
+    ratio = DensityRatio(bandwidth=0.8).fit(*isotropic(3).sample(200))
+    assert ratio.bandwidth_ == 0.8
+    assert {member.ratio.pair.bandwidth for member in ratio._fitted.pool.members} == {0.8}
+
+
+@pytest.mark.parametrize("guide", ["gaussian", "logistic", LogisticRegression()])
+def test_a_guide_may_be_named_or_given(guide):
+    pair = mean_difference(4, 1.0)
+    ratio = DensityRatio(guide=guide).fit(*pair.sample(500))
+    assert ratio.guide_ == (guide if isinstance(guide, str) else "LogisticRegression")
+    assert ratio.divergence("kl").value == pytest.approx(pair.kl, abs=0.15)
+
+
+def test_the_variational_weight_acts_on_what_a_guide_leaves():
+    """A linear guide for densities of different width: the weight takes most of the bias that is left."""
+    pair = GaussianPair(Gaussian(np.zeros(2), np.eye(2)), Gaussian(np.array([0.7, 0.0]), 1.6 * np.eye(2)))
+    p, q = pair.sample(2_000)
+    options = {"guide": LogisticRegression(), "bandwidth": 0.6}
+    weighted, plain = (DensityRatio(**options, weighting=w).fit(p, q) for w in ("variational", "uniform"))
+    z = np.random.default_rng(5).normal(size=(300, 2))
+    error = [np.mean((r.log_ratio(z) - pair.log_ratio(z)) ** 2) for r in (weighted, plain)]
+    assert error[0] < 0.5 * error[1]
+    after, before = (np.mean(r.residual_bias(z) ** 2) for r in (weighted, plain))
+    assert after < 0.1 * before
+
+
+def test_large_samples_are_chosen_for_on_a_part_and_fitted_whole(monkeypatch):
+    p, q = isotropic(3).sample(1_500)
+    whole = vwkde.kl_divergence(p, q)
+    monkeypatch.setattr("vwkde._fit.candidates.MOST_ROWS", 400)
+    ratio = DensityRatio().fit(p, q)
+    assert len(ratio.numerator_log_ratio_) == 1_500
+    assert all(len(m.ratio.guide.at_numerator) == 1_500 for m in ratio._fitted.pool.members)
+    assert ratio.divergence("kl").value == pytest.approx(whole.value, abs=0.1)
+    for member in ratio._fitted.pool.members:  # what one pass gave them is what each would have computed
+        alone = GuidedRatio(member.ratio.pair, member.ratio.guide, member.ratio.most)
+        np.testing.assert_allclose(member.ratio.at_numerator, alone.at_numerator, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(member.ratio.at_denominator, alone.at_denominator, rtol=1e-9, atol=1e-10)
+
+
+def test_the_papers_weight_is_a_candidate(monkeypatch):
+    """Where the choice falls on it, the answer is the paper's."""
+    chosen = []
+
+    def choose_weighted(found, averages):
+        del averages
+        weighted = [c for c in found if not isinstance(c.weight, UniformWeight)]
+        chosen.append(weighted[len(weighted) // 2])
+        return [float(c is chosen[-1]) for c in found]
+
+    monkeypatch.setattr("vwkde._fit.candidates.shares", choose_weighted)
+    p, q = isotropic(2).sample(150)
+    ratio = DensityRatio().fit(p, q)
+    assert ratio.diagnostics_["weighting"] == "variational"
+    assert ratio.diagnostics_["guide"] == "none"
+    paper = DensityRatio(guide=None, derivatives="gaussian", bandwidth=chosen[-1].bandwidth, max_basis=500).fit(p, q)
+    np.testing.assert_allclose(ratio.log_ratio(p[:5] + 0.1), paper.log_ratio(p[:5] + 0.1), rtol=1e-6)
+
+
+def test_few_rows_leave_the_kernels_to_themselves():
+    p, q = mean_difference(2, 0.5).sample(15)
+    assert DensityRatio().fit(p, q).guide_ == "none"
+    with pytest.warns(DegenerateDataWarning, match="too few for a guide: it takes 20 of each sample"):
+        assert DensityRatio(guide="gaussian").fit(p, q).guide_ == "none"
+
+
+@pytest.mark.parametrize("guide", ["additive", "boosting", LogisticRegression()])
+def test_directions_are_not_sought_where_the_only_guide_depends_on_the_axes(guide):
+    p, q = isotropic(5).sample(250)
+    ratio = DensityRatio(guide=guide, subspace=True).fit(p, q)
+    assert ratio.diagnostics_["coordinates"] == "whitened"
+    assert ratio.log_ratio(p[:1]).shape == (1,)

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from scipy.stats import special_ortho_group
+
+from vwkde import DensityRatio, kl_divergence
+from vwkde._data.sample import make_sample
+from vwkde._fit.subspace import Projection, find_subspace, project_samples
+from vwkde.datasets import isotropic, mean_difference, three_modes
+
+PAIR = three_modes(20)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return DensityRatio().fit(*PAIR.sample(800))
+
+
+def test_modes_among_noise_are_found_in_any_axes(fitted):
+    P, Q = PAIR.sample(800)
+    turn = special_ortho_group.rvs(20, random_state=0)
+    estimate, turned = fitted.divergence("kl"), kl_divergence(P @ turn, Q @ turn)
+    assert estimate.diagnostics["coordinates"] == turned.diagnostics["coordinates"] == "subspace"
+    assert estimate.value == pytest.approx(PAIR.kl, rel=0.15)
+    assert turned.value == pytest.approx(estimate.value, rel=0.02)
+
+
+def test_the_ratio_does_not_see_the_columns_left_out(fitted):
+    assert fitted.diagnostics_["coordinates"] == "subspace"
+    x = PAIR.numerator.sample(200, np.random.default_rng(1))
+    moved = x + np.repeat([0.0, 0.3], [2, 18])
+    assert np.abs(fitted.log_ratio(moved) - fitted.log_ratio(x)).mean() < 0.5
+    assert np.corrcoef(fitted.log_ratio(x), PAIR.log_ratio(x))[0, 1] > 0.8
+
+
+@pytest.mark.parametrize("pair", [isotropic(8), mean_difference(8, 0.0)])
+def test_nothing_is_left_out_without_need(pair):
+    coordinates = [kl_divergence(*pair.sample(300, random_state=seed)).diagnostics["coordinates"] for seed in range(3)]
+    assert "subspace" not in coordinates
+
+
+def test_it_can_be_refused():
+    P, Q = three_modes(20).sample(800)
+    assert kl_divergence(P, Q, subspace=False).diagnostics["coordinates"] != "subspace"
+
+
+def test_the_paper_is_left_alone_unless_asked():
+    P, Q = three_modes(12).sample(400)
+    plain = DensityRatio(guide=None, derivatives="gaussian").fit(P, Q)
+    asked = DensityRatio(guide=None, derivatives="mixture", subspace=True).fit(P, Q)
+    assert plain.diagnostics_["coordinates"] == "whitened"
+    assert asked.diagnostics_["coordinates"] == "subspace"
+    assert asked.log_weight(P).shape == asked.residual_bias(P).shape == (400,)
+    assert asked.divergence("kl").value > plain.divergence("kl").value + 0.3
+
+
+def test_rows_held_out_decide():
+    samples = tuple(make_sample(x, np.ones(400)) for x in three_modes(8).sample(400))
+    exact = tuple(three_modes(8).log_ratio(s.points) for s in samples)
+
+    def fit(p, q):
+        assert len(p) in (266, 267)
+        assert p.points.shape[1] == q.points.shape[1] == 2
+        return lambda x: np.zeros(len(x))
+
+    # the truth in all directions is not given up for nothing in two
+    assert find_subspace(samples, exact, fit, 0) is None
+    # and a wrong answer in all directions is given up even for nothing
+    found = find_subspace(samples, tuple(-e for e in exact), fit, 0)
+    assert found.shape == (8, 2)
+
+
+def test_too_few_rows_or_columns_are_not_searched():
+    def fit(*_):
+        raise AssertionError("not to be called")
+
+    for rows, columns in ((100, 8), (400, 3)):
+        x = np.random.default_rng(0).normal(size=(2, rows, columns))
+        samples = make_sample(x[0], np.ones(rows)), make_sample(x[1] + 1, np.ones(rows))
+        assert find_subspace(samples, (np.zeros(rows), np.zeros(rows)), fit, 0) is None
+
+
+def test_projections_keep_rows_and_weights():
+    x = np.random.default_rng(0).normal(size=(6, 3))
+    sample = make_sample(x, np.arange(6) / 2.5)
+    directions = np.eye(3)[:, 1:]
+    p, _ = project_samples((sample, sample), directions)
+    np.testing.assert_array_equal(p.points, x[sample.rows][:, 1:])
+    np.testing.assert_array_equal(p.weight, sample.weight)
+    np.testing.assert_array_equal(Projection(lambda z: 2 * z, directions)(x), 2 * x[:, 1:])

@@ -1,0 +1,48 @@
+import os
+import stat
+import threading
+
+import pytest
+
+from vwkde._runtime.files import whole_file, write_text
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_file_is_there_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "a.txt"
+    write_text(path, "old")
+    with pytest.raises(TypeError), whole_file(path) as file:
+        file.writelines([b"half", "not bytes"])
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+def test_new_files_obey_the_umask_and_old_ones_keep_their_mode(tmp_path):
+    new, old = tmp_path / "new", tmp_path / "old"
+    old.touch()
+    old.chmod(0o600)
+    before = os.umask(0o027)
+    try:
+        write_text(new, "")
+        write_text(old, "")
+        assert os.umask(0o027) == 0o027
+    finally:
+        os.umask(before)
+    assert mode(new) == 0o640
+    assert mode(old) == 0o600
+
+
+def test_several_threads_may_write_one_file(tmp_path):
+    path = tmp_path / "a.txt"
+    texts = [str(k) * 10_000 for k in range(8)]
+    threads = [threading.Thread(target=write_text, args=(path, text)) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert path.read_text() in texts
+    assert os.listdir(tmp_path) == ["a.txt"]

@@ -1,0 +1,194 @@
+"""The commands as a newcomer types them: output, exit status, one line per error."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import vwkde
+from vwkde.cli import main
+from vwkde.datasets import isotropic
+
+P, Q = isotropic(3).sample(150, 120)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    pd.DataFrame(P, columns=list("abc")).to_csv(tmp_path / "p.csv", index=False)
+    pd.DataFrame(Q, columns=list("abc"))[["b", "c", "a"]].to_parquet(tmp_path / "q.parquet")
+    np.save(tmp_path / "z.npy", P[:4])
+    (tmp_path / "d.csv").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder, capfd, monkeypatch):  # noqa: ARG001  the commands run in that folder
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["vwkde", *arguments])
+        with pytest.raises(SystemExit) as stop:
+            main.main()
+        out, err = capfd.readouterr()
+        return stop.value.code or 0, out, err
+
+    return run
+
+
+def test_large_files_are_read_in_parts(run, monkeypatch):
+    *_, expected, _ = run("kl", "p.csv", "q.parquet", "--method", "kde")
+    monkeypatch.setattr(main, "_LARGE", 0)
+    assert isinstance(main._sample(Path("q.parquet"), None, "kde"), Path)
+    assert not isinstance(main._sample(Path("q.parquet"), None, "nn"), Path)
+    assert not isinstance(main._sample(Path("q.parquet"), "a,b", "kde"), Path)
+    assert run("kl", "p.csv", "q.parquet", "--method", "kde") == (0, expected, "")
+    assert run("ratio", "p.csv", "q.parquet", "--at", "z.npy", "--method", "kde")[0] == 0
+
+
+def test_kl_prints_the_value(run):
+    status, out, err = run("kl", "p.csv", "q.parquet")
+    assert (status, err) == (0, "")
+    assert out.startswith(f"kl = {vwkde.kl_divergence(P, Q).value:.4g} nats")
+
+
+def test_kl_as_json_with_options(run):
+    status, out, _ = run(
+        "kl", "p.csv", "q.parquet", "--method", "kde", "--bandwidth", "0.8", "--columns", "a,b", "--json"
+    )
+    expected = vwkde.kl_divergence(P[:, :2], Q[:, :2], method="kde", bandwidth=0.8)
+    assert status == 0
+    assert json.loads(out)["value"] == pytest.approx(expected.value)
+    assert json.loads(out)["interval"] == pytest.approx(list(expected.interval))
+
+
+def test_bandwidth_may_be_a_rule(run):
+    _, out, _ = run("kl", "p.csv", "q.parquet", "--bandwidth", "scott", "--json")
+    assert json.loads(out)["diagnostics"]["bandwidth"] == vwkde.DensityRatio(bandwidth="scott").fit(P, Q).bandwidth_
+
+
+def test_ratio_prints_csv_and_writes_files(run):
+    expected = vwkde.log_density_ratio(P, Q, at=P[:4])
+    status, out, _ = run("ratio", "p.csv", "q.parquet", "--at", "z.npy")
+    assert status == 0
+    assert out.splitlines()[0] == "log_ratio,posterior"
+    np.testing.assert_allclose([float(line.split(",")[0]) for line in out.splitlines()[1:]], expected, rtol=1e-6)
+    status, out, err = run("ratio", "p.csv", "q.parquet", "--at", "z.npy", "-o", "out.csv", "--json")
+    np.testing.assert_allclose(json.loads(out)["log_ratio"], expected)
+    np.testing.assert_allclose(pd.read_csv("out.csv")["log_ratio"], expected)
+    assert err == "4 rows written to out.csv\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("kl", "p.csv", "none.csv"), "error: none.csv: there is no such file."),
+        (("kl", "p.csv", "q.parquet", "--bandwidth", "-1"), "error: The 'bandwidth' parameter"),
+        (("kl", "p.csv", "q.parquet", "--method", "magic"), "error: The 'method' parameter"),
+        (("kl", "p.csv", "q.parquet", "--columns", "a,x"), "error: p.csv: there are no columns ['x']"),
+        (("ratio", "p.csv", "q.parquet", "--at", "z.npy", "-o", "out.xls"), "error: out.xls: the file's name"),
+        (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "out.txt"), "error: out.txt: the file's name"),
+        (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "no/out.csv"), "error: no/out.csv: there is no fol"),
+        (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "d.csv"), "error: d.csv: is a folder. Name a file"),
+        (("kl", "p.csv"), "error: Missing argument 'Q'. See: "),
+        (("kl", "p.csv", "q.parquet", "--magic"), "error: No such option: --magic"),
+        (("kl", "p.csv", "q.parquet", "--seed", "one"), "error: Invalid value for '--seed'"),
+        (("magic",), "error: No such command 'magic'. See: "),
+    ],
+)
+def test_errors_are_one_line_with_status_two(run, arguments, message):
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith(message)
+    assert err.count("\n") == 1
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_are_one_line(run, folder):
+    np.save(folder / "far.npy", Q + 100)
+    status, out, err = run("kl", "p.csv", "far.npy", "--json")
+    assert status == 0
+    assert json.loads(out)["diagnostics"]["unsupported_fraction"] == [1, 1]
+    assert err.startswith("warning: 100% of the numerator's points")
+    assert err.count("\n") == 1
+
+
+def test_demo_prints_the_table_and_draws_the_picture(run, folder):
+    status, out, _ = run("demo", "-o", "pictures")
+    assert status == 0
+    assert "Iso 20-D" in out
+    assert (folder / "pictures" / "demo.png").read_bytes().startswith(b"\x89PNG")
+    _, out, err = run("demo", "--json", "-o", "pictures")
+    rows = {row["example"]: row for row in json.loads(out)}
+    assert "Picture" in err
+    for name in ("1-D, h = 0.4", "1-D, h = 0.7", "1-D, h = 1.0", "Iso 20-D", "NH 20-D"):
+        truth = rows[name]["truth"]
+        assert abs(rows[name]["vwkde"] - truth) < 0.2 * truth
+        assert abs(rows[name]["default"] - truth) < 0.2 * truth
+        assert abs(rows[name]["kde"] - truth) > abs(rows[name]["vwkde"] - truth)
+
+
+def test_demo_without_matplotlib_still_gives_the_table(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    status, out, err = run("demo")
+    assert status == 0
+    assert "NH 20-D" in out
+    assert "pip install 'vwkde[plot]'" in err
+
+
+def test_version_and_module():
+    for command in ([sys.executable, "-m", "vwkde.cli", "--version"], [f"{sys.prefix}/bin/vwkde", "--version"]):
+        assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == vwkde.__version__
+
+
+def test_bars_appear_on_a_terminal_when_work_lasts(monkeypatch, capfd):
+    from rich.console import Console
+
+    from vwkde._runtime import progress
+    from vwkde.cli import console
+
+    monkeypatch.setattr(console, "_PATIENCE", 0.0)
+    monkeypatch.setattr(console, "errors", Console(stderr=True, force_terminal=True))
+    with console.bars():
+        list(progress.track(range(3), "kernel sums", 3))
+    assert "kernel sums" in capfd.readouterr().err
+    with console.bars():
+        list(progress.track([], "never", 0))
+    assert "never" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "printing",
+    [
+        "print('a line\\n' * 100_000)",
+        "typer.echo('a line\\n' * 100_000)",
+        "[main.screen.print('a line') for _ in range(10_000)]",
+        "print('a line')",
+    ],
+)
+def test_a_reader_who_leaves_is_no_finding(printing):
+    code = (
+        "import sys, time, typer; from vwkde.cli import main; "
+        f"main.app.command('talk')(lambda: (time.sleep(0.3), {printing}) and None); "
+        "sys.argv = ['vwkde', 'talk']; main.main()"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        told = process.stderr.read()
+    assert (process.returncode, told) == (main.BROKEN_PIPE, b"")
+
+
+def test_ctrl_c_is_no_finding(run, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(vwkde, "kl_divergence", stop)
+    assert run("kl", "p.csv", "q.parquet") == (130, "", "")
+
+
+def test_without_a_command_the_help_is_printed(run):
+    status, out, err = run()
+    assert (status, err) == (2, "")
+    assert "Usage" in out

@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+
+from vwkde.exceptions import FewImagesWarning
+from vwkde.inspection.model.calibration import calibrate
+
+
+def test_rejecting_by_the_threshold_is_rejecting_by_the_p_value():
+    rng = np.random.default_rng(0)
+    found = calibrate(rng.normal(size=59), 0.05)
+    scores = [*rng.normal(1, 1, size=200), *found.scores]
+    for score in scores:
+        assert found.rejects(score) == (found.p_value(score) <= 0.05)
+    assert any(found.rejects(score) for score in scores)
+
+
+def test_p_values_are_ranks():
+    found = calibrate(np.arange(19.0), 0.1)
+    assert found.p_value(100.0) == 1 / 20
+    assert found.p_value(-1.0) == 1.0
+    assert found.p_value(9.0) == 11 / 20
+    assert found.threshold == 17.0  # the 18th of 19: two of twenty places lie above
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.2])
+def test_good_images_are_rejected_at_the_rate(rate):
+    rng = np.random.default_rng(1)
+    rejected = [calibrate(rng.gumbel(size=39), rate).rejects(rng.gumbel()) for _ in range(4_000)]
+    assert np.mean(rejected) == pytest.approx(rate, abs=4 * np.sqrt(rate / 4_000))
+
+
+def test_too_few_images_are_told_and_reject_nothing():
+    with pytest.warns(FewImagesWarning, match="10 good images cannot show a false-reject rate of 0.01.*there are 99"):
+        found = calibrate(np.arange(10.0), 0.01)
+    assert found.threshold == np.inf
+    assert not found.rejects(1e9)
+    assert calibrate(np.arange(99.0), 0.01).threshold == 98.0
+
+
+def test_bad_rates_and_scores_are_told():
+    with pytest.raises(ValueError, match="'false_reject_rate' parameter must lie between 0 and 1"):
+        calibrate(np.arange(5.0), 1.0)
+    with pytest.raises(ValueError, match="not finite"):
+        calibrate(np.array([0.0, np.inf]), 0.5)

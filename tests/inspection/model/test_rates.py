@@ -1,0 +1,52 @@
+"""Good images that the inspection has not seen are rejected at the rate that was asked for."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("safetensors")
+
+from scipy.stats import betabinom
+
+from vwkde.inspection.data.images import find_images, read_image
+from vwkde.inspection.data.synthetic import SURFACES, make_surfaces
+from vwkde.inspection.model.inspector import SurfaceInspector
+
+DAGM = Path(__file__).parents[4] / "shared" / "data" / "dagm-mini"
+
+
+def plausible(count, tested, learnt, rate):
+    """Whether so many rejections can be: each place of a new score among the learnt ones is as likely as any other."""
+    above = int(np.floor(rate * (learnt + 1) + 1e-9))
+    rejected = betabinom(tested, above, learnt + 1 - above)
+    return rejected.cdf(count) > 5e-4 and rejected.sf(count - 1) > 5e-4
+
+
+def rejections(images, learnt, features, rate):
+    inspector = SurfaceInspector(features, false_reject_rate=rate).fit(images[:learnt])
+    return sum(inspector.check(image).rejected for image in images[learnt:])
+
+
+def test_what_is_plausible_depends_on_how_much_was_learnt():
+    assert plausible(8, 40, 29, 0.2)
+    assert not plausible(40, 40, 29, 0.2)
+    assert not plausible(0, 400, 399, 0.2)
+
+
+@pytest.mark.parametrize("features", ["gradient", "texture"])
+@pytest.mark.parametrize("kind", SURFACES)
+def test_synthetic_surfaces(kind, features):
+    images = make_surfaces(kind, n_good=69, n_bad=0, size=128, seed=3).images
+    assert plausible(rejections(images, 29, features, 0.2), 40, 29, 0.2)
+
+
+@pytest.mark.skipif(not DAGM.exists(), reason="the images of DAGM are not beside the project")
+@pytest.mark.parametrize("features", ["gradient", "texture"])
+@pytest.mark.parametrize("number", range(1, 7))
+def test_dagm(number, features):
+    images = [read_image(path)[:256, :256] for path in find_images(DAGM / f"Class{number}")]
+    count = len(images)
+    order = np.random.default_rng(number).permutation(count)
+    found = rejections([images[i] for i in order], 19, features, 0.2)
+    assert plausible(found, count - 19, 19, 0.2)

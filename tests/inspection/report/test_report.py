@@ -1,0 +1,274 @@
+"""The report of a run: complete, escaped, self-contained, bounded, and alive in a real browser."""
+
+import base64
+import re
+from hashlib import sha256
+from html.parser import HTMLParser
+from urllib.parse import unquote
+
+import numpy as np
+import pytest
+
+pytest.importorskip("safetensors")
+pytest.importorskip("PIL")
+
+from PIL import Image
+
+from support.chromium import Browser, find_chromium
+from vwkde._display.markup import element, joined
+from vwkde.exceptions import FewImagesWarning
+from vwkde.inspection.data.layouts import Item
+from vwkde.inspection.data.pictures import Pictures
+from vwkde.inspection.data.synthetic import make_surfaces
+from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection.report import _reading
+from vwkde.inspection.report.cards import pictured_section, table_section
+from vwkde.inspection.report.charts import Group, curve, histogram
+from vwkde.inspection.report.content import Report
+from vwkde.inspection.report.gallery import MOST_MISSED, MOST_PASSED, MOST_REJECTED, Gallery, Pair
+from vwkde.inspection.runs.evaluation import Evaluation, Share
+from vwkde.inspection.runs.run import run_images
+
+SIZE = 128
+HOSTILE = "<script>alert('x')&\"\u202e.png"
+
+
+class Page(HTMLParser):
+    """The elements of a page, each with its attributes, and its text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.words = [], []
+        self._raw = ""
+        self.raw = {"script": "", "style": ""}
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._raw = tag
+
+    def handle_endtag(self, _):
+        self._raw = ""
+
+    def handle_data(self, data):
+        if self._raw in self.raw:
+            self.raw[self._raw] += data
+        else:
+            self.words.append(data)
+
+    def all(self, tag):
+        return [attributes for each, attributes in self.elements if each == tag]
+
+
+def write_images(folder, images, names):
+    folder.mkdir()
+    for image, name in zip(images, names, strict=True):
+        Image.fromarray(np.rint(255 * image).astype(np.uint8)).save(folder / name)
+    return tuple(Item(folder / name, name) for name in names)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Return the folder of a run over two defective images, one good one and an empty file."""
+    folder = tmp_path_factory.mktemp("report")
+    surfaces = make_surfaces("woven", 21, 2, SIZE)
+    good = (("<b>good</b> " + str(place), image) for place, image in enumerate(surfaces.images[:20]))
+    inspector = SurfaceInspector().fit(good)
+    items = write_images(folder / "images", surfaces.images[20:], ["fine.png", HOSTILE, "bad # 2?.png"])
+    (folder / "images" / "empty.png").touch()
+    items += (Item(folder / "images" / "empty.png", "empty.png"),)
+    pictures = Pictures(items, inspector.image_shape)
+    outcome = run_images(inspector, pictures, folder / "run", "images <i>", "part & co.vwkde")
+    assert outcome.record["counts"] == {"OK": 1, "NG": 2, "ERROR": 1}
+    return folder / "run", outcome, inspector
+
+
+@pytest.fixture(scope="module")
+def page(run):
+    return Page((run[0] / "report.html").read_text(encoding="utf-8"))
+
+
+def test_text_is_escaped_and_elements_are_not():
+    written = element(
+        "p", "<b>", element("i", 'a "b"'), [element("br")], None, 3, title='"><x', class_="k", hidden=True
+    )
+    assert written == '<p title="&quot;&gt;&lt;x" class="k" hidden>&lt;b&gt;<i>a "b"</i><br>3</p>'
+    assert element("rect", x=0, data_kind=None, open=False) == '<rect x="0"></rect>'
+    assert joined("&", element("b", "&")) == "&amp;<b>&amp;</b>"
+
+
+def test_a_page_needs_nothing_from_elsewhere(page):
+    assert all(each["src"].startswith("data:image/jpeg;base64,") for each in page.all("img"))
+    assert page.all("link") == []
+    assert len(page.all("script")) == 1
+    assert "src" not in page.all("script")[0]
+    assert not re.search(r"url\(|@import|https?:", page.raw["style"] + page.raw["script"])
+    digest = base64.b64encode(sha256(page.raw["script"].encode()).digest()).decode()
+    (policy,) = (each["content"] for each in page.all("meta") if "http-equiv" in each)
+    assert policy.startswith("default-src 'none'")
+    assert f"script-src 'sha256-{digest}'" in policy
+
+
+def test_a_page_tells_verdict_counts_errors_and_threshold(run, page):
+    words = " ".join(page.words)
+    assert "2 of 3 images rejected" in words
+    assert "1 file could not be used" in words
+    assert "the file is empty" in words
+    assert f"{run[2].calibration_.threshold:#.3g} nats" in words
+    assert "part & co.vwkde" in words
+    assert "images <i>" in words
+
+
+def test_without_a_threshold_there_is_no_verdict(run, tmp_path):
+    folder, _, inspector = run
+    with pytest.warns(FewImagesWarning):
+        few = SurfaceInspector().fit(list(make_surfaces("woven", 4, 0, SIZE).images))
+    items = (Item(folder.parent / "images" / "fine.png", "fine.png"),)
+    run_images(few, Pictures(items, inspector.image_shape), tmp_path, "images", "part.vwkde")
+    words = " ".join(Page((tmp_path / "report.html").read_text(encoding="utf-8")).words)
+    assert "No verdict on 1 image: too few good images were learnt" in words
+    assert "There is no threshold" in words
+    assert "pass" not in words.partition("Images checked")[0]
+
+
+def test_hostile_names_are_text(page):
+    words = "".join(page.words)
+    assert HOSTILE.replace("\u202e", "\\u202e") in words
+    assert "<b>good</b> " in words
+    assert page.all("i") == []
+    assert page.all("b") == []
+
+
+def test_the_worst_come_first_with_map_and_closest_good_image(run, page):
+    rows = run[1].record["images"]
+    scores = [row["score"] for row in rows if row["verdict"] != "ERROR"]
+    assert scores == sorted(scores, reverse=True)
+    assert [each["data-name"] for each in page.all("article")] == [row["image"].lower() for row in rows[:3]]
+    assert len(page.all("img")) == 9
+    decoded = [base64.b64decode(each["src"].partition(",")[2]) for each in page.all("img")]
+    assert all(data.startswith(b"\xff\xd8") for data in decoded)
+
+
+def test_links_lead_to_the_maps(run, page):
+    links = [unquote(each["href"]) for each in page.all("a")]
+    assert len(links) == 3
+    assert all((run[0] / link).is_file() for link in links)
+
+
+def test_a_histogram_counts_everything_on_the_right_side():
+    good = np.array([1.0, 1.5, 2.0, 2.0])
+    batch = np.array([0.9, 2.0, 2.0000001, 2.4, 1e6])
+    drawn = Page(histogram([Group("good", good), Group("batch <x>", batch)], 2.0))
+    kinds = [each["class"] for each in drawn.all("rect")]
+    counts = [int(word.split()[0]) for word in drawn.words if re.fullmatch(r"\d+ (from|above) .+", word)]
+    assert sum(counts) == 9
+    assert sum(count for count, kind in zip(counts, kinds, strict=True) if kind == "bar fail") == 3
+    assert counts[-1] == 1
+    assert "batch <x> (5)" in "".join(drawn.words)
+
+
+def test_a_histogram_without_threshold_or_spread():
+    drawn = Page(histogram([Group("good", np.ones(3)), Group("batch", np.ones(1))], np.inf))
+    assert [each["class"] for each in drawn.all("rect")] == ["bar pass", "bar pass"]
+    Page(histogram([Group("good", np.ones(3)), Group("batch", np.array([5.0]))], 1.0))
+
+
+def test_a_curve_goes_from_corner_to_corner():
+    drawn = Page(curve(np.array([0, 0, 1.0]), np.array([0, 1.0, 1.0]), ("x", "y"), "ROC", (0.0, 1.0)))
+    (path,) = (each["d"] for each in drawn.all("path"))
+    start, corner, end = (tuple(map(float, place.split(","))) for place in re.findall(r"[\d.]+,[\d.]+", path))
+    (dot,) = drawn.all("circle")
+    assert (float(dot["cx"]), float(dot["cy"])) == corner
+    assert start[0] == corner[0]
+    assert start[1] > corner[1]
+    assert end[0] > corner[0]
+    assert end[1] == corner[1]
+
+
+def test_pictures_are_bounded_in_number_and_size():
+    random = np.random.default_rng(0)
+    noise = random.random((256, 256)).astype(np.float32)
+    colour = np.rint(255 * random.random((256, 256, 3))).astype(np.uint8)
+    gallery = Gallery()
+    scores = random.permutation(400)
+    for place, score in enumerate(scores):
+        row = {"image": f"{score}", "score": float(score), "verdict": "NG" if score >= 250 else "OK"}
+        small = noise[:8, :8] if place % 20 else noise
+        gallery.add(
+            row | ({"label": "defective"} if score < 60 else {}), small, colour[:8, :8] if place % 20 else colour
+        )
+    wanted = [*range(MOST_MISSED), *range(250 - MOST_PASSED, 250), *range(400 - MOST_REJECTED, 400)]
+    assert sorted(map(int, gallery.pictures)) == wanted
+    largest = max(len(pair.image) + len(pair.overlay) for pair in gallery.pictures.values())
+    assert largest * len(wanted) < 25e6  # pure noise in colour, which no camera gives; surfaces take a tenth
+
+
+@pytest.mark.parametrize(
+    ("features", "words"),
+    [
+        ("gradient", "how much an image differs from the good image that it is most like, in nats"),
+        ("texture", "how much the patches of an image that are least like good ones differ from the good images"),
+    ],
+)
+def test_the_score_is_explained_as_the_features_make_it(run, features, words):
+    report = Report(run[1].record, SurfaceInspector(features), {})
+    assert words in " ".join(Page(_reading(report)).words)
+
+
+def row(name, verdict, label=None):
+    found = {"image": name, "verdict": verdict, "score": 1.5, "p_value": 0.25, "nearest_good": "good <1>", "boxes": []}
+    return found | {"overlay": f"overlays/{name} #1.png"} | ({} if label is None else {"label": label})
+
+
+def test_images_without_a_picture_are_in_a_table(run):
+    rows = [row("<a>", "NG"), row("b", "OK"), {"image": "c", "verdict": "ERROR", "error": "why"}]
+    drawn = Page(table_section(Report({"images": rows}, run[2], {})))
+    assert "The other 2 images" in drawn.words
+    assert "<a>" in drawn.words
+    assert "c" not in drawn.words
+    assert "Label" not in drawn.words
+    assert [unquote(each["href"]) for each in drawn.all("a")] == ["overlays/<a> #1.png", "overlays/b #1.png"]
+    assert [each["class"] for each in drawn.all("span")] == ["badge ng", "badge ok"]
+    assert table_section(Report({"images": rows[2:]}, run[2], {})) is None
+    assert table_section(Report({"images": rows[:1]}, run[2], {"<a>": Pair("data:1", "data:2")})) is None
+
+
+def test_labels_and_wrong_verdicts_are_shown(run):
+    rows = [row("a", "NG", "good"), row("b", "OK", "defective"), row("c", "NG", "defective")]
+    evaluation = Evaluation((), Share(1, 2), Share(1, 1), {}, 0.05, 0, None, None)
+    drawn = Page(table_section(Report({"images": rows}, run[2], {}, evaluation)))
+    assert "Label" in drawn.words
+    assert drawn.words.count("defective") == 2
+    assert f"of up to {MOST_MISSED} missed defects" in " ".join(drawn.words)
+    pictures = {name: Pair("data:1", "data:2") for name in "abc"}
+    cards = Page(pictured_section(Report({"images": rows}, run[2], pictures, evaluation)))
+    assert ["data-wrong" in each for each in cards.all("article")] == [True, True, False]
+    assert "good, but rejected" in cards.words
+    assert "defect missed" in cards.words
+    assert "wrongly judged" in cards.words
+    assert len(cards.all("img")) == 6  # the closest good image is not among those learnt
+
+
+@pytest.mark.skipif(find_chromium() is None, reason="needs Chromium")
+def test_a_browser_shows_it_without_complaint(run, tmp_path):
+    browser = Browser(find_chromium(), tmp_path)
+    try:
+        browser.open((run[0] / "report.html").as_uri())
+        shown = "[...document.querySelectorAll('article')].filter(e => e.offsetHeight > 0).length"
+        assert browser.evaluate(shown) == 3
+        assert browser.evaluate("[...document.images].every(i => (i.loading = 'eager', true))")
+        assert browser.wait("[...document.images].every(i => i.complete && i.naturalWidth > 50)")
+        choose = "(() => {{ const t = document.querySelector('.tools'); t.{0}.value = '{1}'; "
+        choose += "t.dispatchEvent(new Event('input')); return {2}; }})()"
+        assert browser.evaluate(choose.format("kind", "NG", shown)) == 2
+        assert browser.evaluate(choose.format("text", "bad #", shown)) == 1
+        assert browser.text(".tools output") == "1 of 3"
+        assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        browser.resize(400, 800)
+        assert browser.evaluate("document.documentElement.scrollWidth <= 400")
+        light = browser.evaluate("getComputedStyle(document.body).backgroundColor")
+        browser.prefer("dark")
+        assert browser.evaluate("getComputedStyle(document.body).backgroundColor") != light
+        assert browser.complaints == []
+    finally:
+        browser.close()
