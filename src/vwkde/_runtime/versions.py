@@ -1,16 +1,19 @@
-"""What computes here: the versions of this package, of Python and of others, as results tell them."""
+"""What computes here: the versions of this package, of Python and of others, as results report them."""
 
 import platform
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
-from vwkde import __version__
+
+def own_version() -> str:
+    """Return the version of vwkde that is installed."""
+    return version("vwkde")
 
 
 def versions_here(*packages: str) -> dict[str, str]:
     """Return the versions of vwkde, Python and those of the packages that are installed."""
-    found = {"vwkde": __version__, "python": platform.python_version()}
+    versions = {"vwkde": own_version(), "python": platform.python_version()}
     for name in packages:
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+            versions[name] = version(name)
+    return versions
