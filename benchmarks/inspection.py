@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.spatial.distance import cdist
 
-from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection import SurfaceInspector
 from vwkde.inspection.model.library import make_library
 
 _SLOW = 0.97
@@ -59,7 +59,7 @@ def compare() -> None:
 
 def learn(features: str, good: int) -> None:
     start = perf_counter()
-    inspector = SurfaceInspector(features).fit(surfaces(good))
+    inspector = SurfaceInspector(features=features).fit(surfaces(good))
     fit = perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
     images = list(surfaces(5, first=10**6))

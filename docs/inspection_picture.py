@@ -4,9 +4,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from vwkde.inspection.data.synthetic import SURFACES, make_surfaces
-from vwkde.inspection.model.inspector import SurfaceInspector
-from vwkde.inspection.runs.folder import draw_overlay
+from vwkde.inspection import SURFACES, SurfaceInspector, make_surfaces
+from vwkde.inspection.runs.overlays import draw_overlay
 
 GOOD = 60
 TARGET = Path(__file__).parent / "images" / "inspection.png"
@@ -17,7 +16,7 @@ def main() -> None:
     figure = Figure(figsize=(12, 6.6), layout="constrained")
     for column, kind in enumerate(SURFACES):
         surfaces = make_surfaces(kind, n_good=GOOD, n_bad=3, seed=4)
-        inspector = SurfaceInspector("texture").fit(surfaces.images[:GOOD])
+        inspector = SurfaceInspector(features="texture").fit(surfaces.images[:GOOD])
         image, mask = surfaces.images[GOOD + column % 3], surfaces.masks[GOOD + column % 3]
         found = inspector.check(image)
         above, below = (figure.add_subplot(2, len(SURFACES), column + 1 + row * len(SURFACES)) for row in (0, 1))

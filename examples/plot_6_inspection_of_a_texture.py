@@ -12,12 +12,11 @@ where the defect is.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from vwkde.inspection.data.synthetic import make_surfaces
-from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection import SurfaceInspector, make_surfaces
 
 surfaces = make_surfaces("woven", n_good=80, n_bad=4, size=256)
 good, others = surfaces.images[:60], surfaces.images[60:]
-inspector = SurfaceInspector("texture", false_reject_rate=0.05).fit(good)
+inspector = SurfaceInspector(features="texture", false_reject_rate=0.05).fit(good)
 inspector
 
 # %%

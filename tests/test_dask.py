@@ -14,7 +14,7 @@ from vwkde._compute.cluster import connected
 from vwkde._compute.resources import Resources
 from vwkde._data.sources import DaskRows, open_source
 from vwkde._data.streams import Stream, WeightedMoments, open_pair
-from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection import SurfaceInspector
 from vwkde.reproduce.core.tasks import Task, run_tasks
 
 da = pytest.importorskip("dask.array", reason="vwkde[dask] is not installed")
@@ -152,10 +152,10 @@ def test_good_images_are_compared_by_workers_as_here(client):
     alone, spread = (
         SurfaceInspector(false_reject_rate=0.2, engine=engine).fit(images[:10]) for engine in ("auto", "dask")
     )
-    np.testing.assert_allclose(spread._sums, alone._sums, rtol=1e-12)
+    np.testing.assert_allclose(spread._learnt.sums, alone._learnt.sums, rtol=1e-12)
     np.testing.assert_allclose(spread.calibration_.scores, alone.calibration_.scores, rtol=1e-9)
     spread.add([images[10]])
-    np.testing.assert_allclose(spread._sums, alone.add([images[10]])._sums, rtol=1e-12)
+    np.testing.assert_allclose(spread._learnt.sums, alone.add([images[10]])._learnt.sums, rtol=1e-12)
     named = [(f"image {k}", image) for k, image in enumerate(images)]
     found = list(spread.check_all(iter(named)))
     assert [each.name for each in found] == [name for name, _ in named]

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 import vwkde
 from vwkde.cli.main import app
-from vwkde.inspection.data.synthetic import make_surfaces
+from vwkde.inspection import make_surfaces
 
 ROOT = Path(__file__).parent.parent
 BUILT = ("docs/_build/", "docs/examples/", "docs/reference/generated/", "docs/reference/command-line.md")

@@ -74,7 +74,7 @@ def test_missing_values_become_nan(folder):
         ("bad.parquet", b"PAR0 nothing", "not a readable PARQUET"),
         ("bad.npy", b"nothing", "pickle"),
         ("binary.csv", b"\xff\xfe\x00\x01", "not a readable CSV"),
-        ("text.csv", b"a,site\n1,x\n", "'site' holds string, not numbers; name the columns"),
+        ("text.csv", b"a,site\n1,x\n", "'site' holds string, not numbers; leave it out"),
     ],
 )
 def test_bad_files_are_named_with_the_reason(tmp_path, name, content, message):

@@ -128,11 +128,10 @@ def test_a_two_sample_test_shows_every_p_value():
 
 def test_an_inspection_shows_verdict_and_map():
     pytest.importorskip("PIL")
-    from vwkde.inspection.data.synthetic import make_surfaces
-    from vwkde.inspection.model.inspector import SurfaceInspector
+    from vwkde.inspection import SurfaceInspector, make_surfaces
 
     surfaces = make_surfaces("brushed", n_good=22, n_bad=1, size=128)
-    inspector = SurfaceInspector("texture")
+    inspector = SurfaceInspector(features="texture")
     assert "not fitted yet" in text(html(inspector))
     inspector.fit(surfaces.images[:22])
     assert "22 good images of 128 × 128 pixels" in text(html(inspector))

@@ -15,7 +15,7 @@ from vwkde.cli import inspect_demo
 from vwkde.cli.main import app
 from vwkde.inspection.data import synthetic
 from vwkde.inspection.data.synthetic import DEFECTS, SURFACES, make_surfaces
-from vwkde.inspection.runs import evaluation
+from vwkde.inspection.runs import evaluator
 
 
 @pytest.mark.parametrize("kind", SURFACES)
@@ -73,7 +73,7 @@ def test_what_cannot_be_made_is_told(arguments, message):
 def small(monkeypatch):
     for name, value in (("_FIT", 20), ("_TEST", 4), ("_DEFECTIVE", 3), ("_SIZE", 96)):
         monkeypatch.setattr(inspect_demo, name, value)
-    monkeypatch.setattr(evaluation, "_REPETITIONS", 20)
+    monkeypatch.setattr(evaluator, "_REPETITIONS", 20)
 
 
 @pytest.mark.usefixtures("small")

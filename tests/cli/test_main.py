@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import vwkde
-from vwkde.cli import main
+from vwkde.cli import estimates, main
 from vwkde.datasets import isotropic
 
 P, Q = isotropic(3).sample(150, 120)
@@ -22,6 +22,7 @@ def folder(tmp_path, monkeypatch):
     pd.DataFrame(Q, columns=list("abc"))[["b", "c", "a"]].to_parquet(tmp_path / "q.parquet")
     np.save(tmp_path / "z.npy", P[:4])
     (tmp_path / "d.csv").mkdir()
+    (tmp_path / "words.csv").write_text("a,b\n1,x\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -40,10 +41,10 @@ def run(folder, capfd, monkeypatch):  # noqa: ARG001  the commands run in that f
 
 def test_large_files_are_read_in_parts(run, monkeypatch):
     *_, expected, _ = run("kl", "p.csv", "q.parquet", "--method", "kde")
-    monkeypatch.setattr(main, "_LARGE", 0)
-    assert isinstance(main._sample(Path("q.parquet"), None, "kde"), Path)
-    assert not isinstance(main._sample(Path("q.parquet"), None, "nn"), Path)
-    assert not isinstance(main._sample(Path("q.parquet"), "a,b", "kde"), Path)
+    monkeypatch.setattr(estimates, "_LARGE", 0)
+    assert isinstance(estimates._sample(Path("q.parquet"), None, "kde"), Path)
+    assert not isinstance(estimates._sample(Path("q.parquet"), None, "nn"), Path)
+    assert not isinstance(estimates._sample(Path("q.parquet"), "a,b", "kde"), Path)
     assert run("kl", "p.csv", "q.parquet", "--method", "kde") == (0, expected, "")
     assert run("ratio", "p.csv", "q.parquet", "--at", "z.npy", "--method", "kde")[0] == 0
 
@@ -88,6 +89,7 @@ def test_ratio_prints_csv_and_writes_files(run):
         (("kl", "p.csv", "q.parquet", "--bandwidth", "-1"), "error: The 'bandwidth' parameter"),
         (("kl", "p.csv", "q.parquet", "--method", "magic"), "error: The 'method' parameter"),
         (("kl", "p.csv", "q.parquet", "--columns", "a,x"), "error: p.csv: there are no columns ['x']"),
+        (("kl", "words.csv", "p.csv"), "error: words.csv: column 'b' holds string, not numbers"),
         (("ratio", "p.csv", "q.parquet", "--at", "z.npy", "-o", "out.xls"), "error: out.xls: the file's name"),
         (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "out.txt"), "error: out.txt: the file's name"),
         (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "no/out.csv"), "error: no/out.csv: there is no fol"),
@@ -103,6 +105,11 @@ def test_errors_are_one_line_with_status_two(run, arguments, message):
     assert (status, out) == (2, "")
     assert err.startswith(message)
     assert err.count("\n") == 1
+
+
+def test_columns_that_hold_no_numbers_are_told_with_the_option_that_chooses_others(run):
+    _, _, err = run("kl", "words.csv", "p.csv")
+    assert err.endswith("Choose columns with --columns a,b,c.\n")
 
 
 @pytest.mark.filterwarnings("default")
@@ -164,13 +171,13 @@ def test_bars_appear_on_a_terminal_when_work_lasts(monkeypatch, capfd):
     [
         "print('a line\\n' * 100_000)",
         "typer.echo('a line\\n' * 100_000)",
-        "[main.screen.print('a line') for _ in range(10_000)]",
+        "[console.screen.print('a line') for _ in range(10_000)]",
         "print('a line')",
     ],
 )
 def test_a_reader_who_leaves_is_no_finding(printing):
     code = (
-        "import sys, time, typer; from vwkde.cli import main; "
+        "import sys, time, typer; from vwkde.cli import console, main; "
         f"main.app.command('talk')(lambda: (time.sleep(0.3), {printing}) and None); "
         "sys.argv = ['vwkde', 'talk']; main.main()"
     )
@@ -184,7 +191,7 @@ def test_ctrl_c_is_no_finding(run, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(vwkde, "kl_divergence", stop)
+    monkeypatch.setattr("vwkde.divergences.kl_divergence", stop)
     assert run("kl", "p.csv", "q.parquet") == (130, "", "")
 
 

@@ -15,8 +15,9 @@ import numpy as np
 from PIL import Image
 from scipy import ndimage
 
-from vwkde.inspection.model.inspector import SurfaceInspector
-from vwkde.inspection.server import app
+from vwkde.inspection import SurfaceInspector
+from vwkde.inspection.server.app import make_app
+from vwkde.inspection.server.listening import listen, make_server
 
 SIDE = 128
 GOOD = 22
@@ -87,8 +88,8 @@ def form(data, name="image.png", field="image"):
 @contextmanager
 def served(inspector, **options):
     """Serve an inspector on a thread of its own for the length of a `with` statement."""
-    listener = app.listen("127.0.0.1", 0)
-    running = app.make_server(app.make_app(inspector, **options))
+    listener = listen("127.0.0.1", 0)
+    running = make_server(make_app(inspector, **options))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

@@ -18,6 +18,10 @@ _TARGETS = (".csv", ".parquet", ".npy")
 """What the names of files that are written end in."""
 
 
+class ColumnError(ValueError):
+    """The columns of a file cannot be used; others must be chosen."""
+
+
 @dataclass(frozen=True)
 class Table:
     """Numbers with column names, where the file has them; NumPy reads it as an array."""
@@ -45,10 +49,12 @@ def read_table(path: Path, columns: list[str] | None = None) -> Table:
             table = _read_csv(path, columns)
     except (pa.ArrowInvalid, EOFError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: not a readable {path.suffix[1:].upper()} file ({error}).") from None
+    except ColumnError as error:
+        raise ColumnError(f"{path}: {error}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     if columns and table.columns is None:
-        raise ValueError(f"{path}: the file has no column names, so none can be chosen with --columns.")
+        raise ValueError(f"{path}: the file has no column names, so that none can be chosen by name.")
     return table
 
 
@@ -112,9 +118,7 @@ def numbers_of(table: pa.Table) -> NDArray[np.float64]:
     for field in table.schema:
         kind = field.type
         if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
-            raise ValueError(
-                f"column {field.name!r} holds {kind}, not numbers; name the columns to use with --columns a,b,c."
-            )
+            raise ColumnError(f"column {field.name!r} holds {kind}, not numbers; leave it out, or convert it.")
     return np.column_stack([column.cast(pa.float64(), safe=False).to_numpy() for column in table.columns])
 
 

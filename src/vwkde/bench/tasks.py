@@ -17,8 +17,7 @@ from vwkde.bench.limits import Limits
 from vwkde.bench.measurement import Measurement, best_time, growing
 from vwkde.bench.peers import Sums, peers_of_kl, peers_of_sums
 from vwkde.divergences import kl_divergence, make_ratio
-from vwkde.inspection.data.synthetic import make_surfaces
-from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection import SurfaceInspector, make_surfaces
 
 Array = NDArray[np.floating]
 Floats = NDArray[np.float64]
@@ -99,7 +98,7 @@ class Bench:
             checks: dict[int, float] = {}
 
             def learn(count: int, features: str = features, checks: dict[int, float] = checks) -> float:
-                inspector = SurfaceInspector(features, false_reject_rate=0.5, n_threads=self.n_threads)
+                inspector = SurfaceInspector(features=features, false_reject_rate=0.5, n_threads=self.n_threads)
                 seconds = best_time(lambda: inspector.fit(good[:count]))
                 checks[count] = best_time(lambda: inspector.check(good[-1]))
                 return seconds

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde import datasets
-from vwkde.datasets import GaussianPair
+from vwkde.datasets import GaussianPair, heteroscedastic, isotropic, one_dimensional
 from vwkde.divergences import make_ratio
 from vwkde.exceptions import BiasWarning
 from vwkde.ratio import DensityRatio
@@ -50,12 +49,12 @@ class Comparison:
 
 def run(random_state: int = 0) -> Iterator[Comparison]:
     """Yield the examples one by one."""
-    line = datasets.one_dimensional()
+    line = one_dimensional()
     make_ratio(None, {}).fit(*line.sample(150)).divergence("kl")  # compiles, so that the times below do not
     for bandwidth in (0.4, 0.7, 1.0):
         yield _compare(f"1-D, h = {bandwidth}", line, random_state, bandwidth=bandwidth)
-    yield _compare("Iso 20-D", datasets.isotropic(20), random_state)
-    yield _compare("NH 20-D", datasets.heteroscedastic(20), random_state)
+    yield _compare("Iso 20-D", isotropic(20), random_state)
+    yield _compare("NH 20-D", heteroscedastic(20), random_state)
 
 
 def _compare(name: str, pair: GaussianPair, random_state: int, **parameters: Any) -> Comparison:

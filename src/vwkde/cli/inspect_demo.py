@@ -5,11 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from vwkde._runtime.files import whole_file
 from vwkde._runtime.progress import track
-from vwkde.inspection.data.images import encode_png
-from vwkde.inspection.data.synthetic import SURFACES, make_surfaces
-from vwkde.inspection.runs.folder import writing
+from vwkde.inspection import SURFACES, make_surfaces
+from vwkde.inspection.runs.folder import write_picture
 
 _FIT, _TEST, _DEFECTIVE = 40, 20, 18
 """Images of each surface: good ones to fit on, good ones to test, and defective ones."""
@@ -20,10 +18,7 @@ def write_surfaces(folder: Path, seed: int = 0) -> None:
     """Write every kind of synthetic surface below a folder, each laid out as in MVTec's data sets."""
     for kind in track(SURFACES, "making surfaces", len(SURFACES)):
         for path, picture in _pictures(folder / kind, kind, seed):
-            with writing(path):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with whole_file(path) as file:
-                    file.write(encode_png(picture))
+            write_picture(path, picture)
 
 
 def _pictures(folder: Path, kind: str, seed: int) -> Iterator[tuple[Path, "np.typing.NDArray[np.uint8]"]]:

@@ -1,1 +1,42 @@
-"""Surface inspection from good images only."""
+"""Surface inspection: learn a surface from good images alone, and find where other images differ.
+
+The names below load on first use: importing this package loads neither Pillow nor FastAPI nor scikit-learn.
+"""
+
+from typing import TYPE_CHECKING
+
+from vwkde._runtime.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from vwkde.inspection.data.errors import ImageError
+    from vwkde.inspection.data.images import read_image
+    from vwkde.inspection.data.synthetic import SURFACES, make_surfaces
+    from vwkde.inspection.model.container import ModelFileError
+    from vwkde.inspection.model.inspection import Inspection
+    from vwkde.inspection.model.inspector import SurfaceInspector
+    from vwkde.inspection.model.patches import PAPER_GRID
+
+__all__ = [
+    "PAPER_GRID",
+    "SURFACES",
+    "ImageError",
+    "Inspection",
+    "ModelFileError",
+    "SurfaceInspector",
+    "make_surfaces",
+    "read_image",
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "PAPER_GRID": "model.patches",
+        "SURFACES": "data.synthetic",
+        "ImageError": "data.errors",
+        "Inspection": "model.inspection",
+        "ModelFileError": "model.container",
+        "SurfaceInspector": "model.inspector",
+        "make_surfaces": "data.synthetic",
+        "read_image": "data.images",
+    },
+)

@@ -7,9 +7,11 @@ from scipy.ndimage import gaussian_filter
 
 Image = pytest.importorskip("PIL.Image")
 
-from vwkde.inspection.data.images import ImageError, encode_png, read_image  # noqa: E402
-from vwkde.inspection.data.layouts import Item, LayoutError, describe, recognise, recognise_all  # noqa: E402
+from vwkde.inspection.data.errors import ImageError  # noqa: E402
+from vwkde.inspection.data.images import encode_png, read_image  # noqa: E402
+from vwkde.inspection.data.layouts import Item, LayoutError, describe  # noqa: E402
 from vwkde.inspection.data.masks import Ellipse, MaskError, MaskFile, MaskUnion  # noqa: E402
+from vwkde.inspection.data.recognise import recognise, recognise_all  # noqa: E402
 
 DAGM = Path(__file__).parents[4] / "shared" / "data" / "dagm-mini"
 

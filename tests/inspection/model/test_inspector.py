@@ -9,10 +9,10 @@ pytest.importorskip("safetensors")
 from scipy import ndimage
 from sklearn.exceptions import NotFittedError
 
-from vwkde.inspection.data.images import ImageError
-from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection import SurfaceInspector
+from vwkde.inspection.data.errors import ImageError
+from vwkde.inspection.model.container import ModelFileError, read_container, write_container
 from vwkde.inspection.model.library import Library
-from vwkde.inspection.model.model_file import ModelFileError, read_model, write_model
 
 SHAPE = (160, 160)
 
@@ -41,12 +41,12 @@ def test_good_images_pass_and_defects_are_found_where_they_are(inspector):
         row, column = np.unravel_index(np.argmax(each.log_ratio), SHAPE)
         assert 84 <= row < 156
         assert 84 <= column < 156
-        box = each.boxes[0]
+        box = each.shown_boxes[0]
         assert box.top < 140
         assert box.bottom > 100
         assert box.left < 140
         assert box.right > 100
-    assert all(each.boxes == [] for each in good if not each.rejected)
+    assert all(each.shown_boxes == [] for each in good if not each.rejected)
 
 
 def test_the_stated_rate_of_good_images_is_rejected(inspector):
@@ -70,7 +70,7 @@ def test_saved_and_loaded_scores_are_equal_to_the_last_bit(inspector, tmp_path):
         assert one.map_threshold == other.map_threshold
     loaded.save(tmp_path / "again.vwkde")
     (arrays, settings), (first_arrays, first_settings) = (
-        read_model(tmp_path / name) for name in ("again.vwkde", "part.vwkde")
+        read_container(tmp_path / name) for name in ("again.vwkde", "part.vwkde")
     )
     assert settings == first_settings
     for name, array in first_arrays.items():
@@ -83,11 +83,11 @@ def test_adding_is_fitting_all_with_the_same_coordinates(inspector, tmp_path):
     more = [surface(seed) for seed in range(24, 30)]
     grown.add([(f"new {seed}", image) for seed, image in enumerate(more)])
     assert grown.names_[-1] == "new 5"
-    old = inspector._library
+    old, coordinates = inspector._learnt.library, inspector._learnt.coordinates
     patches = np.concatenate(
         [
             old.patches,
-            [inspector._coordinates(grown._features(image)).reshape(-1, 4) for image in more],
+            [coordinates(grown._learnt.features(image)).reshape(-1, 4) for image in more],
         ]
     )
     whole = Library(patches, old.bandwidth, old.length_scale, old.candidates)
@@ -99,7 +99,7 @@ def test_any_function_measures_but_only_names_are_saved(tmp_path):
     def means(image):
         return ndimage.uniform_filter(image, 32)[16:144:16, 16:144:16, None]
 
-    found = SurfaceInspector(means, false_reject_rate=0.2).fit([surface(seed) for seed in range(6)])
+    found = SurfaceInspector(features=means, false_reject_rate=0.2).fit([surface(seed) for seed in range(6)])
     assert np.isfinite(found.check(surface(9)).score)
     with pytest.raises(ValueError, match="Only inspections with named features can be saved"):
         found.save(tmp_path / "part.vwkde")
@@ -112,7 +112,7 @@ def test_what_cannot_be_judged_is_told(inspector, tmp_path):
         SurfaceInspector().fit([surface(0), surface(1)])
     with pytest.raises(NotFittedError, match="has seen no good images"):
         SurfaceInspector().check(surface(0))
-    write_model(tmp_path / "part.vwkde", {"mean": np.zeros(3)}, {"features": "gradient"})
+    write_container(tmp_path / "part.vwkde", {"mean": np.zeros(3)}, {"features": "gradient"})
     with pytest.raises(ModelFileError, match="is missing"):
         SurfaceInspector.load(tmp_path / "part.vwkde")
 
@@ -133,11 +133,11 @@ def test_images_of_one_name_stay_apart(inspector):
 
 @pytest.mark.parametrize("features", ["gradient", "texture"])
 def test_a_blank_image_is_rejected_without_a_fuss(features):
-    fitted = SurfaceInspector(features, false_reject_rate=0.1).fit([surface(seed) for seed in range(12)])
+    fitted = SurfaceInspector(features=features, false_reject_rate=0.1).fit([surface(seed) for seed in range(12)])
     found = fitted.check(np.full((160, 160), 0.5, dtype=np.float32))
     assert found.rejected
     assert found.score > 5 * fitted.calibration_.threshold
-    assert found.boxes
+    assert found.shown_boxes
 
 
 def test_a_gpu_judges_as_the_cpu_does(inspector, tmp_path):
@@ -227,9 +227,9 @@ def test_a_second_fit_that_fails_leaves_the_first(inspector, monkeypatch):
 
 def test_a_model_file_without_fingerprints_still_loads(inspector, tmp_path):
     inspector.save(tmp_path / "part.vwkde")
-    arrays, settings = read_model(tmp_path / "part.vwkde")
+    arrays, settings = read_container(tmp_path / "part.vwkde")
     assert len(set(settings.pop("fingerprints"))) == 24
-    write_model(tmp_path / "old.vwkde", arrays, settings)
+    write_container(tmp_path / "old.vwkde", arrays, settings)
     old = SurfaceInspector.load(tmp_path / "old.vwkde")
     assert old.fingerprints_ == [None] * 24
     assert old.check(surface(77)).score == inspector.check(surface(77)).score

@@ -9,9 +9,8 @@ pytest.importorskip("safetensors")
 
 from scipy.stats import betabinom
 
-from vwkde.inspection.data.images import find_images, read_image
-from vwkde.inspection.data.synthetic import SURFACES, make_surfaces
-from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection import SURFACES, SurfaceInspector, make_surfaces, read_image
+from vwkde.inspection.data.files import find_images
 
 DAGM = Path(__file__).parents[4] / "shared" / "data" / "dagm-mini"
 
@@ -24,7 +23,7 @@ def plausible(count, tested, learnt, rate):
 
 
 def rejections(images, learnt, features, rate):
-    inspector = SurfaceInspector(features, false_reject_rate=rate).fit(images[:learnt])
+    inspector = SurfaceInspector(features=features, false_reject_rate=rate).fit(images[:learnt])
     return sum(inspector.check(image).rejected for image in images[learnt:])
 
 

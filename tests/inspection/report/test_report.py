@@ -2,6 +2,7 @@
 
 import base64
 import re
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 from urllib.parse import unquote
@@ -17,16 +18,16 @@ from PIL import Image
 from support.chromium import Browser, find_chromium
 from vwkde._display.markup import element, joined
 from vwkde.exceptions import FewImagesWarning
+from vwkde.inspection import SurfaceInspector, make_surfaces
 from vwkde.inspection.data.layouts import Item
 from vwkde.inspection.data.pictures import Pictures
-from vwkde.inspection.data.synthetic import make_surfaces
-from vwkde.inspection.model.inspector import SurfaceInspector
-from vwkde.inspection.report import _reading
+from vwkde.inspection.report import _reading, write_report
 from vwkde.inspection.report.cards import pictured_section, table_section
 from vwkde.inspection.report.charts import Group, curve, histogram
 from vwkde.inspection.report.content import Report
-from vwkde.inspection.report.gallery import MOST_MISSED, MOST_PASSED, MOST_REJECTED, Gallery, Pair
 from vwkde.inspection.runs.evaluation import Evaluation, Share
+from vwkde.inspection.runs.gallery import MOST_MISSED, MOST_PASSED, MOST_REJECTED, Gallery, Pair
+from vwkde.inspection.runs.records import FailureRecord, ImageRecord
 from vwkde.inspection.runs.run import run_images
 
 SIZE = 128
@@ -67,6 +68,12 @@ def write_images(folder, images, names):
     return tuple(Item(folder / name, name) for name in names)
 
 
+def run_and_report(inspector, pictures, folder, source, model):
+    found = run_images(inspector, pictures, folder, source, model)
+    write_report(folder, Report(found.record, inspector, found.pictures))
+    return found.record
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """Return the folder of a run over two defective images, one good one and an empty file."""
@@ -78,9 +85,9 @@ def run(tmp_path_factory):
     (folder / "images" / "empty.png").touch()
     items += (Item(folder / "images" / "empty.png", "empty.png"),)
     pictures = Pictures(items, inspector.image_shape)
-    outcome = run_images(inspector, pictures, folder / "run", "images <i>", "part & co.vwkde")
-    assert outcome.record["counts"] == {"OK": 1, "NG": 2, "ERROR": 1}
-    return folder / "run", outcome, inspector
+    record = run_and_report(inspector, pictures, folder / "run", "images <i>", "part & co.vwkde")
+    assert record.counts.to_json() == {"OK": 1, "NG": 2, "ERROR": 1}
+    return folder / "run", record, inspector
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +131,7 @@ def test_without_a_threshold_there_is_no_verdict(run, tmp_path):
     with pytest.warns(FewImagesWarning):
         few = SurfaceInspector().fit(list(make_surfaces("woven", 4, 0, SIZE).images))
     items = (Item(folder.parent / "images" / "fine.png", "fine.png"),)
-    run_images(few, Pictures(items, inspector.image_shape), tmp_path, "images", "part.vwkde")
+    run_and_report(few, Pictures(items, inspector.image_shape), tmp_path, "images", "part.vwkde")
     words = " ".join(Page((tmp_path / "report.html").read_text(encoding="utf-8")).words)
     assert "No verdict on 1 image: too few good images were learnt" in words
     assert "There is no threshold" in words
@@ -140,10 +147,10 @@ def test_hostile_names_are_text(page):
 
 
 def test_the_worst_come_first_with_map_and_closest_good_image(run, page):
-    rows = run[1].record["images"]
-    scores = [row["score"] for row in rows if row["verdict"] != "ERROR"]
+    images = run[1].images
+    scores = [image.score for image in images]
     assert scores == sorted(scores, reverse=True)
-    assert [each["data-name"] for each in page.all("article")] == [row["image"].lower() for row in rows[:3]]
+    assert [each["data-name"] for each in page.all("article")] == [image.image.lower() for image in images]
     assert len(page.all("img")) == 9
     decoded = [base64.b64decode(each["src"].partition(",")[2]) for each in page.all("img")]
     assert all(data.startswith(b"\xff\xd8") for data in decoded)
@@ -192,11 +199,9 @@ def test_pictures_are_bounded_in_number_and_size():
     gallery = Gallery()
     scores = random.permutation(400)
     for place, score in enumerate(scores):
-        row = {"image": f"{score}", "score": float(score), "verdict": "NG" if score >= 250 else "OK"}
+        found = image_record(f"{score}", "NG" if score >= 250 else "OK", "defective" if score < 60 else None)
         small = noise[:8, :8] if place % 20 else noise
-        gallery.add(
-            row | ({"label": "defective"} if score < 60 else {}), small, colour[:8, :8] if place % 20 else colour
-        )
+        gallery.add(replace(found, score=float(score)), small, colour[:8, :8] if place % 20 else colour)
     wanted = [*range(MOST_MISSED), *range(250 - MOST_PASSED, 250), *range(400 - MOST_REJECTED, 400)]
     assert sorted(map(int, gallery.pictures)) == wanted
     largest = max(len(pair.image) + len(pair.overlay) for pair in gallery.pictures.values())
@@ -211,37 +216,40 @@ def test_pictures_are_bounded_in_number_and_size():
     ],
 )
 def test_the_score_is_explained_as_the_features_make_it(run, features, words):
-    report = Report(run[1].record, SurfaceInspector(features), {})
+    report = Report(run[1], SurfaceInspector(features=features), {})
     assert words in " ".join(Page(_reading(report)).words)
 
 
-def row(name, verdict, label=None):
-    found = {"image": name, "verdict": verdict, "score": 1.5, "p_value": 0.25, "nearest_good": "good <1>", "boxes": []}
-    return found | {"overlay": f"overlays/{name} #1.png"} | ({} if label is None else {"label": label})
+def image_record(name, verdict, label=None):
+    return ImageRecord(name, verdict, 1.5, 0.25, 1.0, "good <1>", (), 1.0, f"overlays/{name} #1.png", label)
 
 
 def test_images_without_a_picture_are_in_a_table(run):
-    rows = [row("<a>", "NG"), row("b", "OK"), {"image": "c", "verdict": "ERROR", "error": "why"}]
-    drawn = Page(table_section(Report({"images": rows}, run[2], {})))
+    images = image_record("<a>", "NG"), image_record("b", "OK")
+    record = replace(run[1], images=images, failures=(FailureRecord("c", "why"),))
+    drawn = Page(table_section(Report(record, run[2], {})))
     assert "The other 2 images" in drawn.words
     assert "<a>" in drawn.words
     assert "c" not in drawn.words
     assert "Label" not in drawn.words
     assert [unquote(each["href"]) for each in drawn.all("a")] == ["overlays/<a> #1.png", "overlays/b #1.png"]
     assert [each["class"] for each in drawn.all("span")] == ["badge ng", "badge ok"]
-    assert table_section(Report({"images": rows[2:]}, run[2], {})) is None
-    assert table_section(Report({"images": rows[:1]}, run[2], {"<a>": Pair("data:1", "data:2")})) is None
+    assert table_section(Report(replace(record, images=()), run[2], {})) is None
+    one = replace(record, images=images[:1])
+    assert table_section(Report(one, run[2], {"<a>": Pair(b"1", b"2")})) is None
 
 
 def test_labels_and_wrong_verdicts_are_shown(run):
-    rows = [row("a", "NG", "good"), row("b", "OK", "defective"), row("c", "NG", "defective")]
+    cases = (("a", "NG", "good"), ("b", "OK", "defective"), ("c", "NG", "defective"))
+    images = tuple(image_record(*case) for case in cases)
     evaluation = Evaluation((), Share(1, 2), Share(1, 1), {}, 0.05, 0, None, None)
-    drawn = Page(table_section(Report({"images": rows}, run[2], {}, evaluation)))
+    record = replace(run[1], images=images, evaluation=evaluation)
+    drawn = Page(table_section(Report(record, run[2], {})))
     assert "Label" in drawn.words
     assert drawn.words.count("defective") == 2
     assert f"of up to {MOST_MISSED} missed defects" in " ".join(drawn.words)
-    pictures = {name: Pair("data:1", "data:2") for name in "abc"}
-    cards = Page(pictured_section(Report({"images": rows}, run[2], pictures, evaluation)))
+    pictures = {name: Pair(b"1", b"2") for name in "abc"}
+    cards = Page(pictured_section(Report(record, run[2], pictures)))
     assert ["data-wrong" in each for each in cards.all("article")] == [True, True, False]
     assert "good, but rejected" in cards.words
     assert "defect missed" in cards.words

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from vwkde.cli.main import main
+from vwkde.inspection import make_surfaces
 from vwkde.inspection.data.images import encode_png
-from vwkde.inspection.data.synthetic import make_surfaces
 
 distributed = pytest.importorskip("distributed", reason="vwkde[dask] is not installed")
 

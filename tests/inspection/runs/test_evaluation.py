@@ -17,15 +17,18 @@ pytest.importorskip("PIL")
 
 from PIL import Image
 
-from vwkde.cli import inspect, inspect_summaries
+from vwkde.cli import inspect_summaries, inspect_work
 from vwkde.cli.main import app
+from vwkde.inspection import Inspection, make_surfaces
 from vwkde.inspection.data.layouts import Item, Layout, LayoutError
-from vwkde.inspection.data.synthetic import make_surfaces
 from vwkde.inspection.data.trials import with_model, without_model
-from vwkde.inspection.model.inspector import Inspection
-from vwkde.inspection.runs import evaluation
-from vwkde.inspection.runs.evaluation import Evaluation, Evaluator, Measure, Share
-from vwkde.inspection.runs.run import RunResult
+from vwkde.inspection.report import write_overview
+from vwkde.inspection.runs import evaluator as evaluator_module
+from vwkde.inspection.runs.evaluation import Evaluation, Measure, Share
+from vwkde.inspection.runs.evaluator import Evaluator
+from vwkde.inspection.runs.inputs import images_to_check
+from vwkde.inspection.runs.records import ModelInfo, RunRecord, State
+from vwkde.inspection.runs.summary import Summary
 
 SIZE = 128
 
@@ -58,7 +61,7 @@ def read(folder):
 @pytest.fixture(scope="module", autouse=True)
 def _few_draws():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluation, "_REPETITIONS", 40)
+        patch.setattr(evaluator_module, "_REPETITIONS", 40)
         yield
 
 
@@ -151,8 +154,15 @@ def test_an_evaluation_needs_labels():
         without_model(layout, None, 0)
 
 
-def inspection(score, rejected, ratio_map):
-    return Inspection("image", score, 0.5, 1.0, rejected, "good", ratio_map, 2.0, 1.0)
+def inspection(score, ratio_map):
+    """An image that is rejected if its score is above 1."""
+    return Inspection("image", score, 0.5, 1.0, "good", ratio_map, 2.0, 1.0)
+
+
+def evaluated_run(evaluation):
+    """The record of a run over nothing, with an evaluation."""
+    model = ModelInfo("part.vwkde", 20, "gradient", 0.05, 1.0, 2.0)
+    return RunRecord(State.COMPLETE, 0, "0", "data", model, (), "2024-01-01T00:00:00", evaluation=evaluation)
 
 
 def test_figures_by_hand():
@@ -161,14 +171,14 @@ def test_figures_by_hand():
     right, wrong = 1.0 * mask, 1.0 * np.roll(mask, 15, 1)
     evaluator = Evaluator(0.1)
     cases = [
-        ("test/scratch/1", True, 3.0, True, 5 * right, mask),
-        ("test/spot/2", True, 0.5, False, 0.1 * wrong, mask),
-        ("test/spot/3", True, 4.0, True, wrong, None),
-        ("test/good/4", False, 0.7, False, 0.2 * right, None),
-        ("test/good/5", False, 2.0, True, 0.3 * right, None),
+        ("test/scratch/1", True, 3.0, 5 * right, mask),
+        ("test/spot/2", True, 0.5, 0.1 * wrong, mask),
+        ("test/spot/3", True, 4.0, wrong, None),
+        ("test/good/4", False, 0.7, 0.2 * right, None),
+        ("test/good/5", False, 2.0, 0.3 * right, None),
     ]
-    for name, defective, score, rejected, ratio_map, its_mask in cases:
-        evaluator.add(Item(None, name, defective), inspection(score, rejected, ratio_map.astype(np.float32)), its_mask)
+    for name, defective, score, ratio_map, its_mask in cases:
+        evaluator.add(Item(None, name, defective), inspection(score, ratio_map.astype(np.float32)), its_mask)
     found = evaluator.evaluate()
     values = {each.name: each.value for each in found.measures}
     assert values["image_auroc"] == pytest.approx(4 / 6, abs=1e-6)
@@ -195,8 +205,8 @@ def test_the_interval_of_a_share_is_the_exact_one():
 
 def test_only_good_images_give_the_rate_of_false_rejects_alone():
     evaluator = Evaluator(0.1)
-    for place in range(4):
-        evaluator.add(Item(None, "good/1", False), inspection(1.0, place == 0, np.ones((9, 9), np.float32)), None)
+    for score in (2.0, 1.0, 1.0, 1.0):
+        evaluator.add(Item(None, "good/1", False), inspection(score, np.ones((9, 9), np.float32)), None)
     found = evaluator.evaluate()
     assert found.measures == ()
     assert found.found is None
@@ -348,22 +358,21 @@ def test_results_of_before_do_not_stand_for_an_evaluation_that_failed(data, tmp_
         seen.append(json.loads((tmp_path / "results.json").read_text())["state"])
         raise RuntimeError("no more memory")
 
-    monkeypatch.setattr(inspect, "_fitted", fail)
+    monkeypatch.setattr(inspect_work, "fit", fail)
     assert str(run("eval", data, "-o", tmp_path).exception) == "no more memory"
     assert seen == ["running"]
     assert json.loads((tmp_path / "results.json").read_text())["state"] == "stopped"
 
 
 def test_a_data_set_may_be_called_anything(tmp_path):
-    outcomes = {
-        name: RunResult({}, Evaluation((), Share(1, 2), None, {}, 0.05, 0, None, None))
-        for name in ("part[/old]", os.fsdecode(b"caf\xe9 [red]"))
-    }
+    judged = evaluated_run(Evaluation((), Share(1, 2), None, {}, 0.05, 0, None, None))
+    summary = Summary(dict.fromkeys(("part[/old]", os.fsdecode(b"caf\xe9 [red]")), judged))
     with inspect_summaries.screen.capture() as printed:
-        inspect_summaries.print_overview(outcomes)
+        inspect_summaries.print_overview(summary)
     assert "part[/old]" in printed.get()
     assert "[red]" in printed.get()
-    inspect_summaries.write_summary(tmp_path, outcomes)
+    assert set(json.loads(json.dumps(summary.to_json()))["data_sets"]) == {"part[/old]", "caf\\udce9 [red]"}
+    write_overview(tmp_path, summary.evaluations)
     page = (tmp_path / "report.html").read_text()
     assert 'href="part%5B/old%5D/report.html"' in page
     assert 'href="caf%E9%20%5Bred%5D/report.html"' in page
@@ -374,7 +383,7 @@ def test_the_overview_fits_a_terminal(monkeypatch):
     measures = tuple(Measure(title, title, 0.9, 0.8, 1.0) for title in titles)
     judged = Evaluation(measures, Share(14, 18), Share(10, 20), {}, 0.05, 0, None, None)
     monkeypatch.setattr(inspect_summaries, "screen", Console(width=80, file=StringIO()))
-    inspect_summaries.print_overview({"granular": RunResult({}, judged)})
+    inspect_summaries.print_overview(Summary({"granular": evaluated_run(judged)}))
     printed = inspect_summaries.screen.file.getvalue()
     assert "…" not in printed
     assert all(words in printed for words in ("granular", "14 of 18", "10 of 20", "rejected", "0.900"))
@@ -384,4 +393,4 @@ def test_a_data_set_that_is_slightly_broken_is_not_checked_as_loose_images(tmp_p
     for name in ("Train/1.png", "Test/1.png", "Test/Label/2_label.PNG"):
         save(tmp_path / name, np.zeros((40, 40)))
     with pytest.raises(LayoutError, match="there is no image for this label"):
-        inspect._items(tmp_path)
+        images_to_check(tmp_path)

@@ -19,9 +19,11 @@ pytest.importorskip("PIL")
 from PIL import Image
 
 from vwkde.cli.main import app
-from vwkde.inspection.data.synthetic import make_surfaces
-from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection import SurfaceInspector, make_surfaces
 from vwkde.inspection.runs import folder as run_folder
+from vwkde.inspection.runs import output as run_output
+from vwkde.inspection.runs.records import FORMAT, ModelInfo
+from vwkde.inspection.runs.scores import ScoreRow, scores_table
 
 SIZE = 96
 SLOWLY = """
@@ -200,7 +202,7 @@ def test_a_folder_that_refuses_files_is_found_out_before_the_work(folder, tmp_pa
     def refuse(**_):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr(run_folder, "TemporaryFile", refuse)
+    monkeypatch.setattr(run_output, "TemporaryFile", refuse)
     done = run("fit", folder / "good", "-o", tmp_path / "part.vwkde")
     assert str(done.exception) == f"{tmp_path}: cannot be written: Permission denied."
 
@@ -219,7 +221,8 @@ def test_a_second_run_leaves_nothing_of_the_first(folder, tmp_path):
 
 def test_what_a_killed_run_left_goes_too(folder, tmp_path):
     output = tmp_path / "run"
-    run_folder.RunFolder(output, ["a/b.png", "c.png"], {})
+    model = ModelInfo("part.vwkde", 20, "gradient", 0.05, 1.0, 2.0)
+    run_folder.RunFolder(output, ["a/b.png", "c.png"], "images", model)
     (output / "overlays" / "a").mkdir(parents=True)
     (output / "overlays" / "a" / "b.png").write_bytes(b"an old picture")
     assert json.loads((output / "results.json").read_text())["state"] == "running"
@@ -241,7 +244,7 @@ def test_a_record_of_someone_else_removes_nothing_outside(folder, tmp_path):
     (tmp_path / "precious.png").write_text("mine")
     (tmp_path / "run").mkdir()
     record = {
-        "format": run_folder.FORMAT,
+        "format": FORMAT,
         "images": [{"overlay": "../precious.png"}, {"overlay": "overlays/../../precious.png"}],
     }
     (tmp_path / "run" / "results.json").write_text(json.dumps(record))
@@ -301,11 +304,8 @@ def test_whatever_goes_wrong_half_way_what_was_found_is_written(folder, tmp_path
 
 def test_no_name_is_taken_for_a_formula():
     names = ["=1+1", "+1", "-1", "@x", "fine=.png"]
-    table = [
-        {"image": name, "verdict": "OK", "score": -1.5, "nearest_good": name, "error": name, "boxes": []}
-        for name in names
-    ]
-    found = list(csv.DictReader(run_folder.scores_table(table).splitlines()))
+    table = [ScoreRow(name, "OK", score=-1.5, nearest_good=name, error=name) for name in names]
+    found = list(csv.DictReader(scores_table(table).splitlines()))
     for column in ("image", "nearest_good", "error"):
         assert [row[column] for row in found] == ["'=1+1", "'+1", "'-1", "'@x", "fine=.png"]
     assert {row["score"] for row in found} == {"-1.5"}

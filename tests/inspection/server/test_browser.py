@@ -13,7 +13,7 @@ for package in ("fastapi", "uvicorn", "python_multipart", "PIL", "safetensors"):
 
 from support.chromium import Browser, find_chromium  # noqa: E402
 from support.serving import GOOD, as_seen, file_of, fit_surfaces, served, surface  # noqa: E402
-from vwkde.inspection.model.inspector import SurfaceInspector  # noqa: E402
+from vwkde.inspection import SurfaceInspector  # noqa: E402
 
 PROGRAM = find_chromium()
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium; install it with: apt-get install chromium")

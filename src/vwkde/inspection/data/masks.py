@@ -7,7 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde.inspection.data.images import ImageError, read_image
+from vwkde.inspection.data.errors import ImageError
+from vwkde.inspection.data.images import read_image
 
 _LOSSY_SUFFIXES = (".jpg", ".jpeg")
 """What the names of files end in whose black may not be quite black."""

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde.inspection.data.images import ImageError, read_image
+from vwkde.inspection.data.arrays import check_shape
+from vwkde.inspection.data.errors import ImageError
+from vwkde.inspection.data.images import read_image
 from vwkde.inspection.data.layouts import Item
 
 Singles = NDArray[np.float32]
@@ -53,10 +55,3 @@ class Pictures:
                 self.failures.append(Failure(item.name, str(error)))
                 continue
             yield item, image
-
-
-def check_shape(image: Singles, shape: tuple[int, ...], name: str, example: str = "the others") -> None:
-    """Refuse an image of another shape than its example."""
-    if image.shape != shape:
-        found, wanted = (" × ".join(map(str, reversed(each))) for each in (image.shape, shape))
-        raise ImageError(f"{name}: is {found} pixels, but must have {wanted} like {example}. Crop or resize it.")

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from vwkde.inspection.data.images import ImageError, fingerprint, read_image
+from vwkde.inspection.data.arrays import fingerprint
+from vwkde.inspection.data.errors import ImageError
+from vwkde.inspection.data.images import read_image
 from vwkde.inspection.data.layouts import Item, Layout, LayoutError
 
 _HALF = 0.5
@@ -33,8 +35,8 @@ def with_model(layout: Layout, learnt: Mapping[str, str | None], hold_out: float
         layout = _with_the_rest(layout, known)
     if both:
         raise LayoutError(
-            f"{len(both)} of the good images to test were learnt ({both[0].name}): give the --hold-out and --seed of "
-            "the fit, or neither, or take those images away."
+            f"{len(both)} of the good images to test were learnt ({both[0].name}): hold out the same share with the "
+            "same seed as for the fit, or name neither, or take those images away."
         )
     return _checked(layout)
 
@@ -43,8 +45,8 @@ def _with_the_rest(layout: Layout, known: "_Learnt") -> Layout:
     left = tuple(replace(item, defective=False) for item in layout.good if not known.has(item))
     if not left:
         raise LayoutError(
-            "Every good image of this data set was learnt, so that none is left to test. Fit with --hold-out 0.5, "
-            "or leave the model out here, and half of the good images are held out."
+            "Every good image of this data set was learnt, so that none is left to test. Hold out half of them in "
+            "the fit, or leave the model out here, and half of the good images are held out."
         )
     return replace(layout, good=(), test=(*left, *(item for item in layout.test if item.defective)))
 

@@ -1,7 +1,7 @@
 """A threshold from good images alone.
 
 Every good image gets the score that it would have if it were not among the good ones. If a new good image is drawn as
-those were, its score is as likely as not to take any place among theirs, so that
+those were, its score is equally likely to take any rank among theirs, so that
 
     p = (1 + how many good images score as high or higher) / (1 + how many there are)
 
@@ -9,12 +9,12 @@ is at most α with a probability of at most α, whatever the scores' distributio
 and Shafer, "Algorithmic learning in a random world", 2005). Images with p ≤ α are rejected. No label takes part.
 """
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._runtime.warn import warn_caller
 from vwkde.exceptions import FewImagesWarning
 
 Floats = NDArray[np.float64]
@@ -37,10 +37,6 @@ class Calibration:
         """Return the share of good images, the new one included, whose score is as high or higher."""
         return float((1 + np.count_nonzero(self.scores >= score)) / (1 + len(self.scores)))
 
-    def rejects(self, score: float) -> bool:
-        """Return whether an image with that score fails."""
-        return score > self.threshold
-
 
 _ROUNDING = 1e-9
 
@@ -55,17 +51,16 @@ def check_rate(false_reject_rate: float) -> None:
 
 
 def calibrate(scores: Floats, false_reject_rate: float) -> Calibration:
-    """Return the calibration by these scores; too few of them for the rate is told in a warning."""
+    """Return the calibration by these scores; too few of them for the rate raises a warning."""
     check_rate(false_reject_rate)
     if not np.isfinite(scores).all():
         raise ValueError("A good image has a score that is not finite: its patches are all alike. Leave it out.")
-    found = Calibration(np.asarray(scores, dtype=np.float64), float(false_reject_rate))
-    if np.isinf(found.threshold):
+    calibration = Calibration(np.asarray(scores, dtype=np.float64), float(false_reject_rate))
+    if np.isinf(calibration.threshold):
         needed = int(np.ceil(1 / false_reject_rate - _ROUNDING)) - 1
-        warnings.warn(
+        warn_caller(
             f"{len(scores)} good images cannot show a false-reject rate of {false_reject_rate:g}: nothing would be "
             f"rejected. Add good images until there are {needed}, or allow a rate of {1 / (len(scores) + 1):.2g}.",
             FewImagesWarning,
-            stacklevel=2,
         )
-    return found
+    return calibration

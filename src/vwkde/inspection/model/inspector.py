@@ -1,7 +1,6 @@
 """The inspection as one object: learn a surface from good images, then judge others."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
 from time import perf_counter
@@ -15,82 +14,22 @@ from vwkde._compute.cluster import spread
 from vwkde._compute.engines import choose_engine
 from vwkde._compute.resources import Resources
 from vwkde._display import html, svg
-from vwkde._display.style import RED, TEAL
-from vwkde.inspection.data.images import as_image, encode_png
-from vwkde.inspection.data.pictures import check_shape
+from vwkde._display.style import RED
+from vwkde.inspection.data.arrays import as_image, check_shape
 from vwkde.inspection.model.calibration import Calibration, calibrate, check_rate
-from vwkde.inspection.model.coordinates import Coordinates, fit_coordinates
+from vwkde.inspection.model.coordinates import fit_coordinates
 from vwkde.inspection.model.features import FeatureSet, as_features
-from vwkde.inspection.model.library import Library, make_library
-from vwkde.inspection.model.map_colours import map_colours
+from vwkde.inspection.model.inspection import Inspection
+from vwkde.inspection.model.learnt import Learnt
+from vwkde.inspection.model.library import Comparison, Library, make_library
 from vwkde.inspection.model.measuring import Images, mapped, measure_all, rows_of
-from vwkde.inspection.model.model_file import ModelFileError, read_model, write_model
-from vwkde.inspection.model.patches import PatchGrid
-from vwkde.inspection.model.regions import Box, find_regions, near_peak
+from vwkde.inspection.model.model_file import SavedModel, read_model, write_model
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 _FEWEST = 3
 """Good images without which nothing can be said: each is judged by at least two others."""
-_AT_LEAST_SHOWN = 0.9
-"""What reaches this share of a rejected image's largest value is shown, even if none reaches the threshold."""
-_LARGEST_MAP = 256
-"""Pixels of the longer side of a map in a notebook, at most."""
-
-
-@dataclass(frozen=True)
-class Inspection:
-    """What was found about one image.
-
-    `score` is its divergence from the nearest good image, or how unlike the nearest good ones its worst patches are, in
-    nats; the features tell which. `p_value` is the share of good images that score as high. `log_ratio` is the map of
-    how much more likely each patch is in this image than in good ones, in nats, spread to pixels; where it reaches
-    `map_threshold`, which hardly any good image does anywhere, there are `boxes`.
-    """
-
-    name: str
-    score: float
-    p_value: float
-    threshold: float
-    rejected: bool
-    nearest: str
-    log_ratio: Singles
-    map_threshold: float
-    milliseconds: float
-
-    @property
-    def verdict(self) -> str:
-        """OK or NG."""
-        return "NG" if self.rejected else "OK"
-
-    @property
-    def boxes(self) -> list[Box]:
-        """The regions where the map reaches its threshold, highest first; none in an image that passes."""
-        if not self.rejected:
-            return []
-        level = min(self.map_threshold, near_peak(self.log_ratio, _AT_LEAST_SHOWN))
-        return [region.box for region in find_regions(self.log_ratio, level)]
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the verdict, where the score lies, and the map."""
-        colour = RED if self.rejected else TEAL
-        marks = [svg.Mark(self.threshold, "threshold"), svg.Mark(self.score, f"{self.score:.3g}", colour)]
-        step = -(-max(self.log_ratio.shape) // _LARGEST_MAP)
-        colours = map_colours(self.log_ratio[::step, ::step], self.map_threshold)
-        boxes = ", ".join(f"rows {b.top} to {b.bottom}, columns {b.left} to {b.right}" for b in self.boxes)
-        return html.card(
-            f"{self.name}: {self.verdict}, p = {self.p_value:.3g}",
-            svg.on_a_line(marks),
-            f"most like {self.nearest}; coloured where the map exceeds what good images reach",
-            html.picture(encode_png(colours), "map of log ratios"),
-            details={
-                "score": f"{self.score:.4g}",
-                "threshold": f"{self.threshold:.4g}",
-                "boxes": boxes or "none",
-                "milliseconds": f"{self.milliseconds:.0f}",
-            },
-        )
 
 
 class SurfaceInspector:
@@ -114,12 +53,20 @@ class SurfaceInspector:
         `check_all`.
     device : str or None
         Where images are compared with all good ones: "cuda" for a GPU. By default the CPU, which also does all else.
+
+    Examples
+    --------
+    >>> from vwkde.inspection import SurfaceInspector, make_surfaces
+    >>> surfaces = make_surfaces("woven", n_good=25, n_bad=1, size=128)
+    >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:25])
+    >>> inspector.check(surfaces.images[25]).verdict
+    'NG'
     """
 
     def __init__(
         self,
-        features: Any = "gradient",
         *,
+        features: Any = "gradient",
         false_reject_rate: float = 0.05,
         candidates: int = 10,
         random_state: int = 0,
@@ -136,10 +83,23 @@ class SurfaceInspector:
         self.device = device
 
     def fit(self, images: Images) -> Self:
-        """Learn from good images: gray arrays of one shape, or pairs of a name and an array.
+        """Learn from good images.
 
-        Values are from 0 to 1, or whole numbers of 8 or 16 bits. Images are taken one after the other, so that a
-        generator need not hold them all.
+        Images are taken one after the other, so that a generator need not hold them all.
+
+        Parameters
+        ----------
+        images : iterable of ndarray, or of pairs (name, ndarray)
+            Gray images of one shape, with values from 0 to 1, or whole numbers of 8 or 16 bits.
+
+        Returns
+        -------
+        self : SurfaceInspector
+
+        Warns
+        -----
+        FewImagesWarning
+            If there are too few good images for the stated rate, so that nothing would be rejected.
         """
         features = self.check_parameters()
         seen = measure_all(images, features, self.n_threads)
@@ -149,11 +109,17 @@ class SurfaceInspector:
         coordinates = fit_coordinates(seen.features, features.components)
         library = make_library(mapped(seen.features, coordinates), self.candidates, self.random_state, features.worst)
         sums = library.mutual_sums(resources=self._resources)
-        calibrations = self._calibrations(library, sums, features.grid, seen.shape)
-        self._features, self._coordinates, self.image_shape = features, coordinates, seen.shape
-        self._library, self._sums = library, sums
-        self.names_, self.thumbnails_, self.fingerprints_ = seen.names, seen.thumbnails, seen.fingerprints
-        self.calibration_, self.map_calibration_ = calibrations
+        self._learnt = Learnt(
+            features,
+            seen.shape,
+            seen.names,
+            seen.fingerprints,
+            seen.thumbnails,
+            coordinates,
+            library,
+            sums,
+            *self._calibrations(library, sums, features, seen.shape),
+        )
         return self
 
     def check_parameters(self) -> FeatureSet:
@@ -168,38 +134,63 @@ class SurfaceInspector:
         return as_features(self.features)
 
     def add(self, images: Images) -> Self:
-        """Add good images; coordinates and widths stay as they are, the threshold follows."""
-        self._check_fitted()
-        seen = measure_all(images, self._features, self.n_threads, self.image_shape, self.names_)
+        """Add good images; coordinates and widths stay as they are, the threshold follows.
+
+        Parameters
+        ----------
+        images : iterable of ndarray, or of pairs (name, ndarray)
+            As for `fit`. A name that another good image has already gets a number.
+
+        Returns
+        -------
+        self : SurfaceInspector
+        """
+        old = self._fitted
+        seen = measure_all(images, old.features, self.n_threads, old.image_shape, old.names)
         if seen.names:
-            library = self._library.grown(mapped(seen.features, self._coordinates))
-            sums = library.mutual_sums(self._sums, self._resources)
-            calibrations = self._calibrations(library, sums, self._features.grid, self.image_shape)
-            self._library, self._sums = library, sums
-            self.names_ = [*self.names_, *seen.names]
-            self.thumbnails_ = np.concatenate([self.thumbnails_, seen.thumbnails])
-            self.fingerprints_ = [*self.fingerprints_, *seen.fingerprints]
-            self.calibration_, self.map_calibration_ = calibrations
+            library = old.library.grown(mapped(seen.features, old.coordinates))
+            sums = library.mutual_sums(old.sums, self._resources)
+            self._learnt = Learnt(
+                old.features,
+                old.image_shape,
+                [*old.names, *seen.names],
+                [*old.fingerprints, *seen.fingerprints],
+                np.concatenate([old.thumbnails, seen.thumbnails]),
+                old.coordinates,
+                library,
+                sums,
+                *self._calibrations(library, sums, old.features, old.image_shape),
+            )
         return self
 
     def check(self, image: Singles, name: str = "image") -> Inspection:
-        """Judge one image, an array as `fit` takes it."""
-        self._check_fitted()
+        """Judge one image.
+
+        Parameters
+        ----------
+        image : ndarray of shape (height, width)
+            A gray image of the shape of the good ones, with values as `fit` takes them.
+        name : str
+            What the image is called, in the result and in errors.
+
+        Returns
+        -------
+        Inspection
+        """
+        learnt = self._fitted
         start = perf_counter()
         image = as_image(image, name)
-        check_shape(image, self.image_shape, name)
-        measured = rows_of(self._features(image))
-        found = self._library.compare(self._coordinates(measured), self._resources)
-        ratio_map = _map(found.log_ratio, self._features.grid, self.image_shape)
+        check_shape(image, learnt.image_shape, name)
+        measured = rows_of(learnt.features(image))
+        compared = learnt.library.compare(learnt.coordinates(measured), self._resources)
         return Inspection(
             name,
-            found.score,
-            self.calibration_.p_value(found.score),
-            self.calibration_.threshold,
-            self.calibration_.rejects(found.score),
-            self.names_[found.nearest],
-            ratio_map,
-            self.map_calibration_.threshold,
+            compared.score,
+            learnt.scores.p_value(compared.score),
+            learnt.scores.threshold,
+            learnt.names[compared.nearest],
+            _pixel_map(compared, learnt.features, learnt.image_shape),
+            learnt.peaks.threshold,
             1000 * (perf_counter() - start),
         )
 
@@ -215,74 +206,86 @@ class SurfaceInspector:
         """What the features are called; a function goes by its own name."""
         return self.features if isinstance(self.features, str) else getattr(self.features, "__name__", "given")
 
+    @property
+    def image_shape(self) -> tuple[int, ...]:
+        """The shape of all images, (height, width)."""
+        return self._fitted.image_shape
+
+    @property
+    def names_(self) -> list[str]:
+        """The names of the good images."""
+        return self._fitted.names
+
+    @property
+    def fingerprints_(self) -> list[str | None]:
+        """What tells the pixels of each good image from others; None where an old model file does not know."""
+        return self._fitted.fingerprints
+
+    @property
+    def thumbnails_(self) -> NDArray[np.uint8]:
+        """Small gray pictures of the good images, (images, height, width)."""
+        return self._fitted.thumbnails
+
+    @property
+    def calibration_(self) -> Calibration:
+        """The scores of the good images, each judged by the others, and the threshold."""
+        return self._fitted.scores
+
+    @property
+    def map_calibration_(self) -> Calibration:
+        """The largest values of the good images' maps, and the threshold of maps."""
+        return self._fitted.peaks
+
     def thumbnail(self, name: str) -> NDArray[np.uint8]:
         """Return a small gray picture of a good image."""
         return self.thumbnails_[self.names_.index(name)]
 
     def save(self, path: Path) -> None:
-        """Write the fitted inspection to one file."""
-        self._check_fitted()
+        """Write the fitted inspection to one file; its features must be named ones."""
+        learnt = self._fitted
         if not isinstance(self.features, str):
             raise ValueError("Only inspections with named features can be saved: a function is not data. Use a name.")
-        settings = {
-            "features": self.features,
-            "false_reject_rate": self.false_reject_rate,
-            "candidates": self.candidates,
-            "random_state": self.random_state,
-            "bandwidth": self._library.bandwidth,
-            "length_scale": self._library.length_scale,
-            "image_shape": list(self.image_shape),
-            "names": self.names_,
-            "fingerprints": self.fingerprints_,
-        }
-        arrays: dict[str, NDArray[Any]] = {
-            "patches": self._library.patches,
-            "mean": self._coordinates.mean,
-            "matrix": self._coordinates.matrix,
-            "sums": self._sums,
-            "scores": self.calibration_.scores,
-            "peaks": self.map_calibration_.scores,
-            "thumbnails": self.thumbnails_,
-        }
-        write_model(path, arrays, settings)
+        write_model(path, SavedModel(self.features, self.false_reject_rate, self.candidates, self.random_state, learnt))
 
     @classmethod
     def load(
         cls,
         path: Path,
+        *,
         n_threads: int | None = None,
         engine: Literal["auto", "dask"] = "auto",
         device: str | None = None,
     ) -> Self:
-        """Return the inspection that `save` wrote."""
-        arrays, settings = read_model(path)
-        try:
-            inspector = cls(
-                settings["features"],
-                false_reject_rate=settings["false_reject_rate"],
-                candidates=settings["candidates"],
-                random_state=settings["random_state"],
-                n_threads=n_threads,
-                engine=engine,
-                device=device,
-            )
-            inspector._features = inspector.check_parameters()
-            inspector.image_shape = tuple(settings["image_shape"])
-            inspector._coordinates = Coordinates(arrays["mean"], arrays["matrix"])
-            inspector._library = Library(
-                arrays["patches"],
-                settings["bandwidth"],
-                settings["length_scale"],
-                settings["candidates"],
-                inspector._features.worst,
-            )
-            inspector._sums, inspector.names_ = arrays["sums"], list(settings["names"])
-            inspector.thumbnails_ = arrays["thumbnails"]
-            inspector.fingerprints_ = list(settings.get("fingerprints", [None] * len(inspector.names_)))
-            inspector.calibration_ = calibrate(arrays["scores"], inspector.false_reject_rate)
-            inspector.map_calibration_ = Calibration(arrays["peaks"], inspector.false_reject_rate)
-        except KeyError as error:
-            raise ModelFileError(f"{path}: the part {error} is missing. Fit it again, or take a copy.") from None
+        """Return the inspection that `save` wrote.
+
+        Parameters
+        ----------
+        path : Path
+            The model file.
+        n_threads, engine, device
+            As for the class; a model file does not hold them.
+
+        Returns
+        -------
+        SurfaceInspector
+
+        Raises
+        ------
+        ModelFileError
+            If the file is missing, damaged, or no model file that this version can read.
+        """
+        saved = read_model(path)
+        inspector = cls(
+            features=saved.features,
+            false_reject_rate=saved.false_reject_rate,
+            candidates=saved.candidates,
+            random_state=saved.random_state,
+            n_threads=n_threads,
+            engine=engine,
+            device=device,
+        )
+        inspector.check_parameters()
+        inspector._learnt = saved.learnt
         return inspector
 
     @property
@@ -290,19 +293,24 @@ class SurfaceInspector:
         engine, device = choose_engine(self.engine, self.device)
         return Resources(engine, n_threads=self.n_threads, device=device)
 
+    @property
+    def _fitted(self) -> Learnt:
+        self._check_fitted()
+        return self._learnt
+
     def _calibrations(
-        self, library: Library, sums: Floats, grid: PatchGrid, shape: tuple[int, ...]
+        self, library: Library, sums: Floats, features: FeatureSet, shape: tuple[int, ...]
     ) -> tuple[Calibration, Calibration]:
         """Return the calibrations of scores and of maps by what the images of a library say of one another."""
-        found = library.left_out(sums, self._resources)
-        scores = np.array([comparison.score for comparison in found])
-        peaks = np.array([_map(comparison.log_ratio, grid, shape).max() for comparison in found], dtype=np.float64)
+        compared = library.left_out(sums, self._resources)
+        scores = np.array([each.score for each in compared])
+        peaks = np.array([_pixel_map(each, features, shape).max() for each in compared], dtype=np.float64)
         return calibrate(scores, self.false_reject_rate), Calibration(peaks, self.false_reject_rate)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: what was learnt, and the scores of good images."""
         title = f"SurfaceInspector: {self.features_name} features, false-reject rate {self.false_reject_rate:g}"
-        if not hasattr(self, "_library"):
+        if not hasattr(self, "_learnt"):
             return html.card(title, "not fitted yet")
         threshold = self.calibration_.threshold
         height, width = self.image_shape
@@ -317,7 +325,7 @@ class SurfaceInspector:
         )
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "_library"):
+        if not hasattr(self, "_learnt"):
             raise NotFittedError("The inspector has seen no good images yet. Call fit with some first.")
 
 
@@ -333,6 +341,6 @@ def _check(inspector: SurfaceInspector, named: tuple[str, Singles]) -> Inspectio
     return inspector.check(image, name)
 
 
-def _map(log_ratio: Floats, grid: PatchGrid, shape: tuple[int, ...]) -> Singles:
-    """Return the log ratios of patches, spread to the pixels of an image."""
-    return grid.spread(log_ratio.reshape(grid.shape(shape)), shape).astype(np.float32)
+def _pixel_map(compared: Comparison, features: FeatureSet, image_shape: tuple[int, ...]) -> Singles:
+    """Return the log ratios of an image's patches, spread to its pixels."""
+    return features.grid.spread(compared.log_ratio, image_shape).astype(np.float32)

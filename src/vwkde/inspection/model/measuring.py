@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute.parallel import run, thread_count
 from vwkde._runtime.progress import track
-from vwkde.inspection.data.images import as_image, fingerprint
-from vwkde.inspection.data.pictures import check_shape
+from vwkde.inspection.data.arrays import as_image, check_shape, fingerprint
 from vwkde.inspection.model.coordinates import Coordinates
 from vwkde.inspection.model.features import FeatureSet
 

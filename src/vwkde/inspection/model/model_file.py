@@ -1,92 +1,84 @@
-"""A fitted inspection in one file: arrays as safetensors, everything else as JSON in its header. No code, no pickle."""
+"""A fitted inspection in one file: which parts it has, and what each is called there."""
 
-import json
-from collections.abc import Mapping
-from hashlib import sha256
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._runtime.files import whole_file
-from vwkde.inspection.data.extra import require
-
-FORMAT = "vwkde-inspection"
-VERSION = 2
-"""Raised whenever older programs could not read the file rightly; files of all earlier versions are still read."""
-_SETTINGS_UNCHECKED = 1
-"""The last version whose digest was of the arrays alone."""
+from vwkde.inspection.model.calibration import Calibration, calibrate
+from vwkde.inspection.model.container import ModelFileError, read_container, write_container
+from vwkde.inspection.model.coordinates import Coordinates
+from vwkde.inspection.model.features import as_features
+from vwkde.inspection.model.learnt import Learnt
+from vwkde.inspection.model.library import Library
 
 
-class ModelFileError(ValueError):
-    """A model file cannot be read; the message names it and says why."""
+@dataclass(frozen=True)
+class SavedModel:
+    """The parameters that an inspection was fitted with, its features by their name, and what it learnt."""
+
+    features: str
+    false_reject_rate: float
+    candidates: int
+    random_state: int
+    learnt: Learnt
 
 
-def write_model(path: Path, arrays: Mapping[str, NDArray[Any]], settings: Mapping[str, Any]) -> None:
-    """Write arrays and settings; a reader never sees half a file."""
-    require("safetensors")
-    from safetensors.numpy import save
+def write_model(path: Path, model: SavedModel) -> None:
+    """Write a model file."""
+    learnt = model.learnt
+    settings = {
+        "features": model.features,
+        "false_reject_rate": model.false_reject_rate,
+        "candidates": model.candidates,
+        "random_state": model.random_state,
+        "bandwidth": learnt.library.bandwidth,
+        "length_scale": learnt.library.length_scale,
+        "image_shape": list(learnt.image_shape),
+        "names": learnt.names,
+        "fingerprints": learnt.fingerprints,
+    }
+    arrays: dict[str, NDArray[Any]] = {
+        "patches": learnt.library.patches,
+        "mean": learnt.coordinates.mean,
+        "matrix": learnt.coordinates.matrix,
+        "sums": learnt.sums,
+        "scores": learnt.scores.scores,
+        "peaks": learnt.peaks.scores,
+        "thumbnails": learnt.thumbnails,
+    }
+    write_container(path, arrays, settings)
 
-    tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    told = json.dumps(settings, allow_nan=False, sort_keys=True)
-    header = {"format": FORMAT, "version": str(VERSION), "settings": told, "digest": _digest(tensors, told)}
-    with whole_file(path) as file:
-        file.write(save(tensors, header))
 
-
-def read_model(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Return the arrays and settings of a model file."""
-    require("safetensors")
-    from safetensors import SafetensorError, safe_open
-
+def read_model(path: Path) -> SavedModel:
+    """Return what a model file holds; one that lacks a part is an error."""
+    arrays, settings = read_container(path)
     try:
-        with safe_open(path, framework="numpy") as file:
-            header = file.metadata() or {}
-            version = _version(path, header)
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  not a dictionary
-    except FileNotFoundError:
-        raise ModelFileError(f"{path}: there is no such file. Make it with: vwkde inspect fit GOOD -o {path}") from None
-    except IsADirectoryError:
-        raise ModelFileError(f"{path}: a folder, not a model file.") from None
-    except SafetensorError:
-        raise ModelFileError(f"{path}: not a model file, or a damaged one. Fit it again, or take a copy.") from None
-    except OSError as error:
-        raise ModelFileError(f"{path}: cannot be read: {error.strerror or error}.") from None
-    told = header.get("settings", "")
-    if header.get("digest") != _digest(tensors, "" if version <= _SETTINGS_UNCHECKED else told):
-        raise ModelFileError(f"{path}: damaged: its numbers are not those that were written. Take a copy.")
-    return tensors, _settings(path, told)
-
-
-def _version(path: Path, header: Mapping[str, str]) -> int:
-    if header.get("format") != FORMAT:
-        raise ModelFileError(f"{path}: a safetensors file, but not one that vwkde wrote.")
-    told = header.get("version", "")
-    if not told.isdecimal():
-        raise ModelFileError(f"{path}: damaged: it does not tell its version. Take a copy.")
-    if int(told) > VERSION:
-        raise ModelFileError(
-            f"{path}: written by a newer vwkde (format {told}, this one reads up to {VERSION}). Upgrade "
-            f"with: pip install -U vwkde"
+        return SavedModel(
+            settings["features"],
+            settings["false_reject_rate"],
+            settings["candidates"],
+            settings["random_state"],
+            _learnt(arrays, settings),
         )
-    return int(told)
+    except KeyError as error:
+        raise ModelFileError(f"{path}: the part {error} is missing. Fit it again, or take a copy.") from None
 
 
-def _settings(path: Path, told: str) -> dict[str, Any]:
-    try:
-        settings = json.loads(told)
-    except json.JSONDecodeError:
-        settings = None
-    if not isinstance(settings, dict):
-        raise ModelFileError(f"{path}: damaged: its settings cannot be read. Take a copy.")
-    return settings
-
-
-def _digest(tensors: Mapping[str, NDArray[Any]], settings: str) -> str:
-    found = sha256(settings.encode())
-    for name in sorted(tensors):
-        array = tensors[name]
-        found.update(f"{name} {array.dtype} {array.shape}".encode())
-        found.update(np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()
+def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any]) -> Learnt:
+    features = as_features(settings["features"])
+    rate, names = settings["false_reject_rate"], list(settings["names"])
+    widths = settings["bandwidth"], settings["length_scale"]
+    return Learnt(
+        features,
+        tuple(settings["image_shape"]),
+        names,
+        list(settings.get("fingerprints", [None] * len(names))),
+        arrays["thumbnails"],
+        Coordinates(arrays["mean"], arrays["matrix"]),
+        Library(arrays["patches"], *widths, settings["candidates"], features.worst),
+        arrays["sums"],
+        calibrate(arrays["scores"], rate),
+        Calibration(arrays["peaks"], rate),
+    )

@@ -1,14 +1,13 @@
 """The report of a run: one HTML file that needs nothing else, for people who look at parts all day.
 
-Pictures are inside the file, reduced to 224 pixels; `vwkde.inspection.report.gallery` bounds how many there are, so
-that a run of any length stays within some megabytes. Images without a picture are in a table, and every image's full
+Pictures are inside the file, reduced to 224 pixels; `vwkde.inspection.runs.gallery` bounds how many there are, so that
+a run of any length stays within some megabytes. Images without a picture are in a table, and every image's full
 map is in the folder beside the report.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import numpy as np
 
@@ -20,13 +19,13 @@ from vwkde.inspection.report.charts import Group, histogram
 from vwkde.inspection.report.content import Report, colour_scale, counted, percent, table
 from vwkde.inspection.report.measures import measures_section, overview_section
 from vwkde.inspection.report.page import write_page
-from vwkde.inspection.runs.evaluation import DEFECTIVE, GOOD, Evaluation
-from vwkde.inspection.runs.folder import COMPLETE
+from vwkde.inspection.runs.evaluation import Evaluation
+from vwkde.inspection.runs.records import RunRecord
 
 
 def write_report(folder: Path, report: Report) -> None:
     """Write the report into the folder of the run."""
-    write_page(folder, f"Inspection report: {report.record['source']}", _sections(report))
+    write_page(folder, f"Inspection report: {report.record.source}", _sections(report))
 
 
 def write_overview(folder: Path, data_sets: Mapping[str, Evaluation]) -> None:
@@ -51,41 +50,41 @@ def _banner(report: Report) -> Markup:
     """Return the verdict on the whole batch in one line, what it is of, and what to mind."""
     record = report.record
     words, kind = _verdict(report)
-    when = record["finished"].replace("T", " ")[:16]
-    title = element("p", f"Inspection report · {record['source']} · {record['model']['file']} · {when}", class_="over")
+    when = (record.finished or "").replace("T", " ")[:16]
+    title = element("p", f"Inspection report · {record.source} · {record.model.file} · {when}", class_="over")
     notes = [element("p", note) for note in _notes(record)]
     return element("header", title, element("h1", words), notes, class_=kind)
 
 
 def _verdict(report: Report) -> tuple[str, str]:
     """Return the verdict on the whole batch, and what kind it is."""
-    counts = report.record["counts"]
-    checked = counts["OK"] + counts["NG"]
+    counts = report.record.counts
+    checked = counts.checked
     if not checked:
         return "No image could be checked", "warn"
     if report.evaluation is not None:
         return _evaluation_in_words(report.evaluation), "neutral"
-    if report.record["model"]["threshold"] is None:
+    if report.record.model.threshold is None:
         return f"No verdict on {counted(checked)}: too few good images were learnt", "warn"
-    if counts["NG"]:
-        return f"{counts['NG']:,} of {counted(checked)} rejected", "ng"
+    if counts.rejected:
+        return f"{counts.rejected:,} of {counted(checked)} rejected", "ng"
     words = f"All {counted(checked)} pass" if checked > 1 else "The image passes"
     return words, "warn" if _notes(report.record) else "ok"
 
 
-def _notes(record: Mapping[str, Any]) -> list[str]:
+def _notes(record: RunRecord) -> list[str]:
     """Return what keeps the verdict from being the whole truth."""
-    counts, model = record["counts"], record["model"]
+    counts, model = record.counts, record.model
     notes = []
-    if record["state"] != COMPLETE:
-        left = record["expected_images"] - sum(counts.values())
-        notes.append(f"The run was stopped: {left:,} of {counted(record['expected_images'])} not looked at.")
-    if counts["ERROR"]:
-        notes.append(f"{counted(counts['ERROR'], 'file')} could not be used; see below.")
-    if model["threshold"] is None:
+    if record.stopped:
+        left = record.expected_images - counts.checked - counts.failed
+        notes.append(f"The run was stopped: {left:,} of {counted(record.expected_images)} not looked at.")
+    if counts.failed:
+        notes.append(f"{counted(counts.failed, 'file')} could not be used; see below.")
+    if model.threshold is None:
         notes.append(
-            f"Nothing can be rejected: {counted(model['good_images'], 'good image')} are too few for a false-reject "
-            f"rate of {percent(model['false_reject_rate'])}. Scores and order can be used all the same."
+            f"Nothing can be rejected: {counted(model.good_images, 'good image')} are too few for a false-reject "
+            f"rate of {percent(model.false_reject_rate)}. Scores and order can be used all the same."
         )
     return notes
 
@@ -100,18 +99,18 @@ def _evaluation_in_words(evaluation: Evaluation) -> str:
 
 
 def _facts(report: Report) -> Markup:
-    counts, model = report.record["counts"], report.record["model"]
-    times = [row["milliseconds"] for row in report.judged]
-    threshold = "none" if model["threshold"] is None else f"{number(model['threshold'])} nats"
+    counts, model = report.record.counts, report.record.model
+    times = [image.milliseconds for image in report.record.images]
+    threshold = "none" if model.threshold is None else f"{number(model.threshold)} nats"
     facts = {
-        "Images checked": f"{counts['OK'] + counts['NG']:,}",
-        "Pass (OK)": f"{counts['OK']:,}",
-        "Rejected (NG)": f"{counts['NG']:,}",
-        "Not usable": f"{counts['ERROR']:,}",
+        "Images checked": f"{counts.checked:,}",
+        "Pass (OK)": f"{counts.passed:,}",
+        "Rejected (NG)": f"{counts.rejected:,}",
+        "Not usable": f"{counts.failed:,}",
         "Threshold": threshold,
-        "Stated false-reject rate": percent(model["false_reject_rate"]),
-        "Good images learnt": f"{model['good_images']:,}",
-        "Features": model["features"],
+        "Stated false-reject rate": percent(model.false_reject_rate),
+        "Good images learnt": f"{model.good_images:,}",
+        "Features": model.features,
         "Time per image": f"{number(median(times))} ms" if times else "–",
     }
     pairs = [element("div", element("dt", name), element("dd", value)) for name, value in facts.items()]
@@ -119,22 +118,23 @@ def _facts(report: Report) -> Markup:
 
 
 def _scores(report: Report) -> Markup | None:
-    if not report.judged:
+    images = report.record.images
+    if not images:
         return None
-    scores = np.array([row["score"] for row in report.judged])
+    scores = np.array([image.score for image in images])
     groups = [Group("Good images learnt, each judged by the others", report.inspector.calibration_.scores)]
     if report.evaluation is None:
         groups.append(Group("This batch", scores))
     else:
-        labels = np.array([row["label"] for row in report.judged])
-        named = {"Tested images that are good": GOOD, "Tested images that are defective": DEFECTIVE}
+        labels = np.array([image.label for image in images])
+        named = {"Tested images that are good": "good", "Tested images that are defective": "defective"}
         groups += [Group(title, scores[labels == label]) for title, label in named.items() if (labels == label).any()]
-    model = report.record["model"]
+    model = report.record.model
     words = "There is no threshold."
-    if model["threshold"] is not None:
+    if model.threshold is not None:
         words = (
-            f"The threshold was set by the {model['good_images']:,} good images alone, so that about "
-            f"{percent(model['false_reject_rate'])} of good images are rejected. "
+            f"The threshold was set by the {model.good_images:,} good images alone, so that about "
+            f"{percent(model.false_reject_rate)} of good images are rejected. "
         )
         words += "Labels had no part in it." if report.evaluation else "Nothing of this batch had a part in it."
     drawn = histogram(groups, report.inspector.calibration_.threshold)
@@ -142,9 +142,10 @@ def _scores(report: Report) -> Markup | None:
 
 
 def _errors(report: Report) -> Markup | None:
-    if not report.errors:
+    failures = report.record.failures
+    if not failures:
         return None
-    rows = [element("tr", element("td", row["image"]), element("td", row["error"])) for row in report.errors]
+    rows = [element("tr", element("td", each.image), element("td", each.error)) for each in failures]
     title = element("h2", f"{counted(len(rows), 'file')} could not be used")
     return element("section", title, table(("File", "Reason"), rows), class_="errors")
 
@@ -163,7 +164,7 @@ _BY_WORST = (
 
 def _reading(report: Report) -> Markup:
     score, closest = _BY_IMAGE if as_features(report.inspector.features).worst is None else _BY_WORST
-    rate = percent(report.record["model"]["false_reject_rate"])
+    rate = percent(report.record.model.false_reject_rate)
     points: list[tuple[str, str | Markup]] = [
         ("Score", f"{score} The lower, the more alike; above the threshold it is rejected."),
         (

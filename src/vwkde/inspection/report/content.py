@@ -2,34 +2,27 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from vwkde._display.markup import Markup, element
 from vwkde.inspection.model.inspector import SurfaceInspector
 from vwkde.inspection.model.map_colours import WARM
-from vwkde.inspection.report.gallery import Pair
 from vwkde.inspection.runs.evaluation import Evaluation
-from vwkde.inspection.runs.folder import Row
+from vwkde.inspection.runs.gallery import Pair
+from vwkde.inspection.runs.records import RunRecord
 
 
 @dataclass(frozen=True)
 class Report:
-    """What `results.json` holds, the model, pictures by image, and what labels say, if any."""
+    """The record of a run, the model, and pictures by image."""
 
-    record: Mapping[str, Any]
+    record: RunRecord
     inspector: SurfaceInspector
     pictures: Mapping[str, Pair]
-    evaluation: Evaluation | None = None
 
     @property
-    def judged(self) -> list[Row]:
-        """The images that could be used, worst first."""
-        return [row for row in self.record["images"] if row["verdict"] != "ERROR"]
-
-    @property
-    def errors(self) -> list[Row]:
-        """The files that could not be used."""
-        return [row for row in self.record["images"] if row["verdict"] == "ERROR"]
+    def evaluation(self) -> Evaluation | None:
+        """What labels say of the run, if there are any."""
+        return self.record.evaluation
 
 
 def colour_scale() -> Markup:

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from vwkde._display.markup import Markup, element
+from vwkde.inspection.data.names import plain
 from vwkde.inspection.metrics.detections import OVERLAP
 from vwkde.inspection.metrics.pixels import PRO_LIMIT
 from vwkde.inspection.report.charts import curve
 from vwkde.inspection.report.content import counted, percent, table
 from vwkde.inspection.runs.evaluation import LEVEL, Evaluation, Share
-from vwkde.inspection.runs.folder import REPORT, plain
+from vwkde.inspection.runs.output import REPORT
 
 _MEANINGS = {
     "image_auroc": "How likely a defective image scores higher than a good one. 1 is perfect, 0.5 is guessing.",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vwkde._display.markup import Markup, element
 from vwkde._runtime.files import write_text
-from vwkde.inspection.runs.folder import REPORT, writing
+from vwkde.inspection.runs.output import REPORT, writing
 
 
 def write_page(folder: Path, title: str, sections: list[Markup | None]) -> None:

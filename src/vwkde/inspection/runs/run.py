@@ -3,36 +3,27 @@
 Whatever stops a run half-way, what was found until then is written, and told to be no more than that.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import tee
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde import __version__
 from vwkde._runtime.progress import track
-from vwkde.inspection.data.images import ImageError
+from vwkde.inspection.data.errors import ImageError
 from vwkde.inspection.data.layouts import Item
 from vwkde.inspection.data.pictures import Failure, Pictures
-from vwkde.inspection.model.inspector import Inspection, SurfaceInspector
-from vwkde.inspection.report import write_report
-from vwkde.inspection.report.content import Report
-from vwkde.inspection.report.gallery import Gallery
-from vwkde.inspection.runs.evaluation import DEFECTIVE, GOOD, Evaluation, Evaluator
-from vwkde.inspection.runs.folder import (
-    COMPLETE,
-    SCORES,
-    STOPPED,
-    OutputError,
-    RunFolder,
-    draw_overlay,
-    finite,
-    plain,
-)
+from vwkde.inspection.model.inspection import Inspection
+from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection.runs.evaluator import Evaluator
+from vwkde.inspection.runs.folder import RunFolder
+from vwkde.inspection.runs.gallery import Gallery, Pair
+from vwkde.inspection.runs.output import SCORES, OutputError
+from vwkde.inspection.runs.overlays import draw_overlay
+from vwkde.inspection.runs.records import Label, ModelInfo, RunRecord, State
 
 Singles = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -40,15 +31,10 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class RunResult:
-    """What came of a run: what `results.json` holds, and what labels say, if they were asked."""
+    """What came of a run: its record, and small pictures of the images most worth looking at, by their names."""
 
-    record: dict[str, Any]
-    evaluation: Evaluation | None
-
-    @property
-    def stopped(self) -> bool:
-        """Whether some images were not looked at."""
-        return bool(self.record["state"] != COMPLETE)
+    record: RunRecord
+    pictures: Mapping[str, Pair]
 
 
 def run_images(
@@ -59,16 +45,16 @@ def run_images(
     model: str,
     labelled: bool = False,
 ) -> RunResult:
-    """Judge images and write all that is to be told of them into a folder; `labelled`: compare with their labels.
+    """Judge images, and write scores, results and pictures into a folder; `labelled`: compare with their labels.
 
     `source` and `model` are what the images and the model are called. An interrupt ends the run early, and is not
     raised again.
     """
-    about = {"vwkde": __version__, "source": plain(source), "model": _about(inspector, model)}
-    run = RunFolder(folder, [item.name for item in pictures.items], about)
+    names = [item.name for item in pictures.items]
+    run = RunFolder(folder, names, source, ModelInfo.of(inspector, model))
     gallery = Gallery()
     evaluator = Evaluator(inspector.false_reject_rate) if labelled else None
-    state = COMPLETE
+    state = State.COMPLETE
     try:
         ahead, shown = tee(_masked(pictures, labelled))
         checked = inspector.check_all((item.name, image) for item, image, _ in ahead)
@@ -78,19 +64,16 @@ def run_images(
             if evaluator is not None:
                 evaluator.add(item, found, mask)
     except KeyboardInterrupt:
-        state = STOPPED
+        state = State.STOPPED
     except OutputError as error:
         raise OutputError(f"{error} {_rescued(run, pictures)}") from None
     except Exception:
         _rescued(run, pictures)
         raise
     record = run.write(pictures.failures, state)
-    evaluation = None
-    if evaluator is not None and state == COMPLETE and run.rows:
-        evaluation = evaluator.evaluate()
-        record = run.write(pictures.failures, state, metrics=evaluation.to_dict())
-    write_report(folder, Report(record, inspector, gallery.pictures, evaluation))
-    return RunResult(record, evaluation)
+    if evaluator is not None and not record.stopped and record.images:
+        record = run.write(pictures.failures, state, evaluator.evaluate())
+    return RunResult(record, gallery.pictures)
 
 
 def _masked(pictures: Pictures, labelled: bool) -> Iterator[tuple[Item, Singles, Mask | None]]:
@@ -110,26 +93,17 @@ def _masked(pictures: Pictures, labelled: bool) -> Iterator[tuple[Item, Singles,
 def _keep(
     run: RunFolder, gallery: Gallery, item: Item, image: Singles, mask: Mask | None, found: Inspection, labelled: bool
 ) -> None:
-    label = (DEFECTIVE if item.defective else GOOD) if labelled else None
+    label: Label | None = None
+    if labelled:
+        label = "defective" if item.defective else "good"
     overlay = draw_overlay(image, found)
     gallery.add(run.add(overlay, found, label), image, overlay, mask)
 
 
 def _rescued(run: RunFolder, pictures: Pictures) -> str:
     """Write what was found before something went wrong, and tell whether that was possible."""
-    done = f"{len(run.rows)} of {len(pictures)} images had been checked"
+    done = f"{len(run.images)} of {len(pictures)} images had been checked"
     with suppress(OutputError):
-        run.write(pictures.failures, STOPPED)
+        run.write(pictures.failures, State.STOPPED)
         return f"{done}; their scores are in {run.folder / SCORES}."
     return f"{done}; their scores could not be written either."
-
-
-def _about(inspector: SurfaceInspector, model: str) -> dict[str, Any]:
-    return {
-        "file": plain(model),
-        "good_images": len(inspector.names_),
-        "features": inspector.features_name,
-        "false_reject_rate": inspector.false_reject_rate,
-        "threshold": finite(inspector.calibration_.threshold),
-        "map_threshold": finite(inspector.map_calibration_.threshold),
-    }

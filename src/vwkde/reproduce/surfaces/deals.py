@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde.inspection.data.images import read_image
-from vwkde.inspection.data.layouts import Item, Layout, recognise_all
+from vwkde.inspection.data.layouts import Item, Layout
+from vwkde.inspection.data.recognise import recognise_all
 from vwkde.inspection.model.patches import PAPER_GRID
 from vwkde.reproduce.core.digits import SIDE, read_digits
 from vwkde.reproduce.core.figure import Scale, SurfaceImages
@@ -198,5 +199,5 @@ def images_digest(surfaces: SurfaceImages, name: str) -> str:
 def surfaces_of(scale: Scale) -> SurfaceImages:
     """Return the images of a run, which must have some."""
     if scale.surfaces is None:
-        raise ValueError("This needs DAGM's images: give the folder that holds the classes with --data.")
+        raise ValueError("This needs DAGM's images: give the folder that holds the classes.")
     return scale.surfaces

@@ -68,7 +68,7 @@ def judge_by_texture(dealt: Deal) -> Judge:
 
     What it would reject is of no account here, so that any rate will do, however few the images are.
     """
-    inspector = SurfaceInspector("texture", false_reject_rate=0.5, random_state=dealt.seed, n_threads=1)
+    inspector = SurfaceInspector(features="texture", false_reject_rate=0.5, random_state=dealt.seed, n_threads=1)
     inspector.fit(shot.pixels() for shot in dealt.fit)
 
     def judge(shot: Shot) -> Finding:

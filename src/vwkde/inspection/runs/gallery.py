@@ -1,6 +1,5 @@
-"""Small pictures for a report: of the images most worth looking at, and of no more than fit a page."""
+"""Small pictures of the images most worth looking at, no more than fit a page; gathered while a run goes on."""
 
-import base64
 import io
 from dataclasses import dataclass
 from heapq import heappush, heappushpop
@@ -9,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from vwkde.inspection.data.extra import require
-from vwkde.inspection.runs.evaluation import DEFECTIVE
-from vwkde.inspection.runs.folder import Row
+from vwkde._runtime.extras import require
+from vwkde.inspection.runs.records import ImageRecord
 
 Mask = NDArray[np.bool_]
 
@@ -30,10 +28,10 @@ _OUTLINE = (70, 200, 255)
 
 @dataclass(frozen=True)
 class Pair:
-    """An image and its map, as addresses that hold the pictures themselves."""
+    """Small pictures of an image and of its map, as JPEG."""
 
-    image: str
-    overlay: str
+    image: bytes
+    overlay: bytes
 
 
 class Gallery:
@@ -44,22 +42,21 @@ class Gallery:
 
     def add(
         self,
-        row: Row,
+        record: ImageRecord,
         image: NDArray[np.float32],
         overlay: NDArray[np.uint8],
         mask: Mask | None = None,
     ) -> None:
         """Take in an image, if it is worth it; the outline of its mask, if any, is drawn on the map."""
-        passed = row["verdict"] == "OK"
-        tops = [(self._passed if passed else self._rejected, row["score"])]
-        if passed and row.get("label") == DEFECTIVE:
-            tops.append((self._missed, -row["score"]))
+        tops = [(self._rejected if record.rejected else self._passed, record.score)]
+        if record.is_missed:
+            tops.append((self._missed, -record.score))
         wanted = [(top, value) for top, value in tops if top.takes(value)]
         if wanted:
             gray = np.rint(255 * image).astype(np.uint8)
-            pair = Pair(data_address(gray), data_address(overlay, mask))
+            pair = Pair(small_picture(gray), small_picture(overlay, mask))
             for top, value in wanted:
-                top.add(value, row["image"], pair)
+                top.add(value, record.image, pair)
 
     @property
     def pictures(self) -> dict[str, Pair]:
@@ -83,9 +80,9 @@ class _Top:
         (heappush if len(self.kept) < self._most else heappushpop)(self.kept, (value, -self._seen, name, pair))
 
 
-def data_address(pixels: NDArray[np.uint8], mask: Mask | None = None) -> str:
-    """Return an address that holds a picture, reduced if it is large, with the outline of a mask drawn on it."""
-    require("PIL")
+def small_picture(pixels: NDArray[np.uint8], mask: Mask | None = None) -> bytes:
+    """Return a picture as JPEG, reduced if it is large, with the outline of a mask drawn on it."""
+    require("PIL", "Inspection needs Pillow", "inspect")
     from PIL import Image
 
     picture = Image.fromarray(np.ascontiguousarray(pixels))
@@ -97,4 +94,4 @@ def data_address(pixels: NDArray[np.uint8], mask: Mask | None = None) -> str:
         picture = Image.fromarray(drawn)
     file = io.BytesIO()
     picture.save(file, format="JPEG", quality=_QUALITY, subsampling=0)
-    return "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode()
+    return file.getvalue()

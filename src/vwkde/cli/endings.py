@@ -1,0 +1,46 @@
+"""How a command ends: done, with a finding, with files that could not be used, or stopped half-way."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from vwkde.cli.console import errors
+from vwkde.cli.options import ERROR, FINDING, INTERRUPTED
+
+if TYPE_CHECKING:
+    from vwkde.inspection.data.pictures import Failure, Pictures
+
+
+@contextmanager
+def interruptible(words: str) -> Iterator[None]:
+    """Tell in one line what Ctrl-C left."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        stop(words)
+
+
+def stop(words: str) -> NoReturn:
+    """End as after Ctrl-C, and tell in one line what is left."""
+    errors.print(f"stopped: {words}", style="yellow", markup=False, soft_wrap=True)
+    raise typer.Exit(INTERRUPTED)
+
+
+@contextmanager
+def failures_told(pictures: "Pictures") -> Iterator[None]:
+    """Tell in the end, whatever happens, which images could not be used."""
+    try:
+        yield
+    finally:
+        for failure in pictures.failures:
+            errors.print(f"error: {failure.reason}", style="red", markup=False, soft_wrap=True)
+
+
+def end(failures: "Sequence[Failure]", finding: bool = False) -> None:
+    """End with the status that failures and findings have, if there are any."""
+    if failures:
+        raise typer.Exit(ERROR)
+    if finding:
+        raise typer.Exit(FINDING)

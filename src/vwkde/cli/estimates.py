@@ -1,0 +1,109 @@
+"""The commands about two samples: `vwkde kl`, `vwkde ratio`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from vwkde.catalogue import is_baseline, methods
+from vwkde.cli.console import bars
+from vwkde.cli.options import Json, Seed, names_in
+
+if TYPE_CHECKING:
+    from vwkde._data.tables import Table
+
+_LARGE = 2**30
+"""Bytes above which a sample stays in its file."""
+
+Numerator = Annotated[Path, typer.Argument(metavar="P", help="Sample of P, the numerator: CSV, Parquet or NPY.")]
+Denominator = Annotated[Path, typer.Argument(metavar="Q", help="Sample of Q, the denominator.")]
+Method = Annotated[str | None, typer.Option(help=f"One of: {', '.join(methods())}. Default: the best one.")]
+Bandwidth = Annotated[str, typer.Option(help="A number, in units of the data's spread, or a rule's name.")]
+Columns = Annotated[str | None, typer.Option(help="Use only these columns: a,b,c.")]
+
+
+def kl(
+    numerator: Numerator,
+    denominator: Denominator,
+    method: Method = None,
+    bandwidth: Bandwidth = "auto",
+    columns: Columns = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Estimate the KL divergence KL(P ‖ Q) from two samples."""
+    from vwkde.divergences import kl_divergence
+
+    p, q = (_sample(path, columns, method) for path in (numerator, denominator))
+    with bars():
+        estimate = kl_divergence(p, q, method=method, random_state=seed, **_given(bandwidth))
+    if as_json:
+        typer.echo(json.dumps(estimate.to_dict(), indent=2))
+    else:
+        typer.echo(str(estimate))
+
+
+def ratio(
+    numerator: Numerator,
+    denominator: Denominator,
+    at: Annotated[Path, typer.Option(metavar="Z", help="Points at which to estimate the ratio.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write here: CSV, Parquet or NPY.")] = None,
+    method: Method = None,
+    bandwidth: Bandwidth = "auto",
+    columns: Columns = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Estimate the log density ratio log p/q at points, and the posterior of P at equal priors."""
+    from vwkde._answers.posterior import posterior
+    from vwkde._data.tables import check_target, write_table
+    from vwkde.divergences import make_estimator
+
+    if output is not None:
+        check_target(output)
+    p, q = (_sample(path, columns, method) for path in (numerator, denominator))
+    z = _table(at, columns)
+    with bars():
+        fitted = make_estimator(method, {"random_state": seed, **_given(bandwidth)}).fit(p, q)
+        log_ratio = fitted.log_ratio(z)
+    results = {"log_ratio": log_ratio, "posterior": posterior(log_ratio, 0.5)}
+    if output is not None:
+        write_table(output, results)
+        typer.echo(f"{len(log_ratio)} rows written to {output}", err=True)
+    if as_json:
+        typer.echo(json.dumps({name: values.tolist() for name, values in results.items()}))
+    elif output is None:
+        np.savetxt(
+            sys.stdout, np.column_stack(list(results.values())), "%.8g", ",", header=",".join(results), comments=""
+        )
+
+
+def _sample(path: Path, columns: str | None, method: str | None) -> Any:
+    """Return a sample as a table or, where the file is large and the method allows, its path, to be read in parts."""
+    in_parts = path.suffix.lower() in (".npy", ".parquet") and columns is None and not is_baseline(method)
+    if in_parts and path.is_file() and path.stat().st_size > _LARGE:
+        return path
+    return _table(path, columns)
+
+
+def _table(path: Path, columns: str | None) -> "Table":
+    """Read a table; where its columns cannot be used, tell the option that chooses others."""
+    from vwkde._data.tables import ColumnError, read_table
+
+    try:
+        return read_table(path, names_in(columns))
+    except ColumnError as error:
+        raise ColumnError(f"{error} Choose columns with --columns a,b,c.") from None
+
+
+def _given(bandwidth: str) -> dict[str, Any]:
+    """Return the bandwidth as a parameter, unless it was left to the method."""
+    if bandwidth == "auto":
+        return {}
+    try:
+        return {"bandwidth": float(bandwidth)}
+    except ValueError:
+        return {"bandwidth": bandwidth}

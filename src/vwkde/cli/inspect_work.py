@@ -1,0 +1,140 @@
+"""What the commands of `vwkde inspect` do: fit, save, run and evaluate, with bars and one line for what goes wrong."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import typer
+
+from vwkde.cli.console import bars
+from vwkde.cli.endings import end, failures_told, interruptible, stop
+from vwkde.cli.inspect_summaries import print_evaluation, print_overview
+from vwkde.inspection.data.layouts import Item, Layout
+from vwkde.inspection.data.pictures import Failure, Pictures
+from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection.report import write_overview, write_report
+from vwkde.inspection.report.content import Report
+from vwkde.inspection.runs.folder import json_text, opened_folder, write_results
+from vwkde.inspection.runs.output import REPORT, SCORES, OutputError, check_writable, writing
+from vwkde.inspection.runs.records import RunRecord
+from vwkde.inspection.runs.run import run_images
+from vwkde.inspection.runs.summary import Summary
+
+MODEL = "model.vwkde"
+"""The model file that an evaluation leaves in its folder."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a model is fitted."""
+
+    features: str
+    rate: float
+    seed: int
+    engine: Literal["auto", "dask"] = "auto"
+
+    def inspector(self) -> SurfaceInspector:
+        """Return an inspector that has seen nothing yet."""
+        return SurfaceInspector(
+            features=self.features, false_reject_rate=self.rate, random_state=self.seed, engine=self.engine
+        )
+
+
+def fit(layout: Layout, settings: Settings, if_stopped: str) -> tuple[SurfaceInspector, list[Failure]]:
+    """Learn the good images of a data set; also return those that could not be used."""
+    inspector = settings.inspector()
+    pictures = Pictures(layout.good)
+    with interruptible(if_stopped), failures_told(pictures), bars():
+        inspector.fit(pictures)
+    return inspector, pictures.failures
+
+
+def add(inspector: SurfaceInspector, layout: Layout, if_stopped: str) -> list[Failure]:
+    """Add the good images of a data set; return those that could not be used."""
+    pictures = Pictures(layout.good, inspector.image_shape)
+    with interruptible(if_stopped), failures_told(pictures), bars():
+        inspector.add(pictures)
+    return pictures.failures
+
+
+def save(inspector: SurfaceInspector, path: Path) -> None:
+    """Write a model file."""
+    with interruptible(f"{path} was not written."), writing(path):
+        inspector.save(path)
+
+
+def check_place(path: Path) -> None:
+    """Find out before long work whether its result can be written."""
+    if path.is_dir():
+        raise OutputError(f"{path}: is a folder. Name a file, for example {path / 'part.vwkde'}.")
+    check_writable(path.parent)
+
+
+def run(
+    inspector: SurfaceInspector, items: tuple[Item, ...], output: Path, source: str, model: str, labelled: bool = False
+) -> tuple[RunRecord, list[Failure]]:
+    """Judge images, and write the report; also return the images that could not be used."""
+    pictures = Pictures(items, inspector.image_shape)
+    with interruptible(f"What {output} holds is not complete."), failures_told(pictures), bars():
+        result = run_images(inspector, pictures, output, source, model, labelled)
+        write_report(output, Report(result.record, inspector, result.pictures))
+    return result.record, pictures.failures
+
+
+def stop_if_stopped(record: RunRecord, folder: Path) -> None:
+    """End here if not all images were looked at."""
+    if record.stopped:
+        done = len(record.entries)
+        stop(f"{done} of {record.expected_images} images were checked; only these are in {folder / SCORES}")
+
+
+def evaluate(
+    layouts: Mapping[str, Layout],
+    inspector: SurfaceInspector | None,
+    output: Path,
+    model: str,
+    settings: Settings,
+    as_json: bool,
+) -> None:
+    """Test one model, or one for each data set that is fitted first, and print the figures."""
+    if inspector is None:
+        settings.inspector().check_parameters()
+    records: dict[str, RunRecord] = {}
+    failures: list[Failure] = []
+    with opened_folder(output):
+        for name, layout in layouts.items():
+            folder = output / name if len(layouts) > 1 else output
+            records[name], failed = _evaluate_one(name, layout, inspector, folder, model, settings)
+            failures += failed
+            stop_if_stopped(records[name], folder)
+        if len(layouts) > 1:
+            summary = Summary(records)
+            write_results(output, summary.to_json())
+            write_overview(output, summary.evaluations)
+    _print(records, output, as_json)
+    end(failures)
+
+
+def _evaluate_one(
+    name: str, layout: Layout, inspector: SurfaceInspector | None, folder: Path, model: str, settings: Settings
+) -> tuple[RunRecord, list[Failure]]:
+    failures: list[Failure] = []
+    with opened_folder(folder):
+        if inspector is None:
+            inspector, failures = fit(layout, settings, f"There are no results in {folder}.")
+            save(inspector, folder / model)
+        record, failed = run(inspector, layout.test, folder, name, model, labelled=True)
+    return record, [*failures, *failed]
+
+
+def _print(records: Mapping[str, RunRecord], output: Path, as_json: bool) -> None:
+    only = next(iter(records.values())) if len(records) == 1 else None
+    if as_json:
+        typer.echo(json_text(only.to_json() if only else Summary(records).to_json()))
+        return
+    if only is None:
+        print_overview(Summary(records))
+    elif only.evaluation is not None:
+        print_evaluation(only.evaluation)
+    typer.echo(f"Open {output / REPORT}")

@@ -1,0 +1,130 @@
+"""The commands that show what the library does: `vwkde demo`, `vwkde reproduce`, `vwkde bench`."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from vwkde.cli.console import bars, errors, screen
+from vwkde.cli.options import Json, Seed, names_in
+
+
+def demo(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the picture and the figures.")] = Path(
+        "demo"
+    ),
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Run the paper's 1-D and 20-D examples: truth, plain KDE and VWKDE side by side, and a picture."""
+    from vwkde._display.style import require_matplotlib
+    from vwkde.cli import demo_picture
+    from vwkde.cli.demo import ROWS, run
+
+    with bars():
+        comparisons = list(run(seed))
+    rows = [comparison.to_dict() for comparison in comparisons]
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+    else:
+        _print_table(rows, f"KL divergence in nats, {ROWS:,} points per sample")
+    try:
+        require_matplotlib()
+    except ImportError as error:
+        errors.print(f"No picture: {error}", style="yellow", markup=False)
+        return
+    output.mkdir(parents=True, exist_ok=True)
+    demo_picture.save_demo(comparisons, output / "demo.png")
+    typer.echo(f"Picture: {output / 'demo.png'}", err=as_json)
+
+
+def reproduce(
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME…", help="fig1 … fig6, table1, table2, figA1, figA2, or all.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for numbers, pictures and pages.")] = Path(
+        "reproduced"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="A small part, in a minute or two.")] = False,
+    jobs: Annotated[int | None, typer.Option(help="Processes to use. Default: as many as there are cores.")] = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Let the workers of this Dask scheduler do the work.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="DAGM", help="Folder with DAGM's classes, for table1, table2 and fig6.")
+    ] = None,
+    classes: Annotated[str | None, typer.Option(help="Use only these classes: 1,3. Default: the first six.")] = None,
+    images: Annotated[
+        int | None, typer.Option(min=8, help="Use at most so many images of each kind and class.")
+    ] = None,
+    digits: Annotated[
+        Path | None, typer.Option(help="MNIST's file of images, for unseen defects. Default: scikit-learn's digits.")
+    ] = None,
+) -> None:
+    """Reproduce figures and tables of the paper: numbers, and which claims hold. Goes on where it was stopped."""
+    from vwkde.reproduce import FIGURES, figure_named
+    from vwkde.reproduce import reproduce as reproduce_one
+    from vwkde.reproduce.surfaces.deals import choose_surfaces
+
+    wanted = list(FIGURES) if "all" in names else names
+    on_images = [name for name in wanted if figure_named(name).on_images]
+    if on_images and data is None:
+        if "all" not in names:
+            raise ValueError(f"{on_images[0]} needs DAGM's images: give the folder that holds the classes with --data.")
+        errors.print(f"Left out for want of images (--data): {', '.join(on_images)}", style="yellow", markup=False)
+        wanted = [name for name in wanted if name not in on_images]
+    surfaces = None if data is None else choose_surfaces(data, names_in(classes), images, digits, quick)
+    for name in wanted:
+        with bars():
+            folder = reproduce_one(name, output, quick=quick, n_jobs=jobs, cluster=dask, surfaces=surfaces)
+        typer.echo(f"{name}: {folder / 'README.md'}")
+
+
+def bench(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME…]", help="sums, fit, kl, inspection. Default: all.")
+    ] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the numbers and the picture.")] = Path(
+        "bench"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes only, in a minute.")] = False,
+    engine: Annotated[
+        list[str] | None, typer.Option(help="Time only this engine; may be given again. Default: all there are.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads to use. Default: all cores.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure speed on this machine: seconds as they grow with the size, beside peers and the machine's own limits."""
+    from vwkde._display.style import require_matplotlib
+    from vwkde.bench import QUICK, Sizes, run_bench
+    from vwkde.bench.report import describe_limits, save_bench, tables, to_dict, write_numbers
+
+    with bars():
+        limits, measurements = run_bench(names or [], engine, QUICK if quick else Sizes(), threads)
+    record = to_dict(measurements, limits, threads)
+    if as_json:
+        typer.echo(json.dumps(record, indent=2))
+    else:
+        for table in tables(measurements):
+            screen.print(table)
+        screen.print(describe_limits(limits), soft_wrap=True)
+    output.mkdir(parents=True, exist_ok=True)
+    write_numbers(output / "bench.json", record)
+    try:
+        require_matplotlib()
+    except ImportError as error:
+        errors.print(f"No picture: {error}", style="yellow", markup=False)
+        return
+    save_bench(output / "bench.png", measurements)
+    typer.echo(f"Picture: {output / 'bench.png'}", err=as_json)
+
+
+def _print_table(rows: list[dict[str, Any]], title: str) -> None:
+    table = Table(title=title)
+    for name in rows[0]:
+        table.add_column(name, justify="left" if name == "example" else "right")
+    for row in rows:
+        table.add_row(*(value if isinstance(value, str) else f"{value:.3f}" for value in row.values()))
+    screen.print(table)

@@ -1,0 +1,146 @@
+"""The kinds of layout that a folder can have, one function each: the layout, or None where the folder has another."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from vwkde.inspection.data.files import find_images, list_files, list_folders, list_images
+from vwkde.inspection.data.layouts import Item, Layout, LayoutError
+from vwkde.inspection.data.masks import MaskFile, read_ellipses
+
+_DEFECTIVE_ENDING = "_def"
+"""What the name of a folder of defective images ends in, in DAGM's first release."""
+
+_LABELS = "labels.txt"
+"""The file of ellipses in such a folder."""
+
+
+def flat_layout(root: Path) -> Layout | None:
+    """Return images directly in a folder: all are good, and the same are there to be tested, without labels."""
+    images = list_images(root)
+    if not images:
+        return None
+    items = _items(root, images)
+    return Layout("flat", tuple(replace(item, defective=False) for item in items), items)
+
+
+def folders_layout(root: Path) -> Layout | None:
+    """Return `good/` beside folders of defective images."""
+    folders = _folders_by_name(root)
+    good = folders.get("good")
+    if good is None:
+        return None
+    if list_images(root):
+        raise LayoutError(
+            f"{root}: there are images in good/ and in the folder itself; move the good ones into good/ and the others "
+            "into a folder beside it."
+        )
+    truth = folders.get("ground_truth")
+    others = (folder for folder in list_folders(root) if folder not in (good, truth))
+    defective = tuple(item for folder in others for item in _defective_items(root, folder, truth))
+    return Layout("folders", _good_items(root, good), defective)
+
+
+def mvtec_layout(root: Path) -> Layout | None:
+    """Return MVTec's train, test and ground truth."""
+    folders = _folders_by_name(root)
+    train = _folders_by_name(folders["train"]) if "train" in folders else {}
+    if "good" not in train:
+        return None
+    truth = folders.get("ground_truth")
+    test: list[Item] = []
+    for folder in list_folders(folders["test"]) if "test" in folders else ():
+        if folder.name.casefold() == "good":
+            test += _items(root, list_images(folder), defective=False)
+        else:
+            test += _defective_items(root, folder, truth)
+    return Layout("mvtec", _good_items(root, train["good"]), tuple(test))
+
+
+def dagm_second_layout(root: Path) -> Layout | None:
+    """Return DAGM's second release: training and test images, each with a folder of label images."""
+    folders = _folders_by_name(root)
+    if not {"train", "test"} <= set(folders):
+        return None
+    train, test = folders["train"], folders["test"]
+    if not any("label" in _folders_by_name(folder) for folder in (train, test)):
+        return None
+    good = [item for item in _labelled_items(root, train) if not item.defective]
+    if not good:
+        raise LayoutError(f"{train}: every image has a label, so that there is no good one to fit on.")
+    return Layout("dagm-2", tuple(replace(item, defective=False) for item in good), _labelled_items(root, test))
+
+
+def dagm_first_layout(root: Path) -> Layout | None:
+    """Return DAGM's first release, the pair of folders that this one belongs to.
+
+    The folder of defective ones alone is nothing to fit on.
+    """
+    if holds_defects(root):
+        return Layout("dagm", (), _ellipse_items(root))
+    beside = root.parent / (root.name + _DEFECTIVE_ENDING)
+    if not beside.is_dir() or not holds_defects(beside):
+        return None
+    return Layout("dagm", _good_items(root.parent, root), _ellipse_items(beside))
+
+
+def _items(root: Path, paths: Iterable[Path], defective: bool | None = None) -> tuple[Item, ...]:
+    return tuple(Item(path, relative_name(root, path), defective) for path in paths)
+
+
+def _good_items(root: Path, folder: Path) -> tuple[Item, ...]:
+    return _items(root, find_images(folder), defective=False)
+
+
+def _defective_items(root: Path, folder: Path, truth: Path | None) -> list[Item]:
+    """Return the images of a defect's folder with their masks, which are named <image>_mask or as the image."""
+    of_defect = _folders_by_name(truth).get(folder.name.casefold()) if truth else None
+    masks = {path.stem.casefold(): MaskFile(path) for path in (list_images(of_defect) if of_defect else ())}
+    items = []
+    for item in _items(root, list_images(folder), defective=True):
+        stem = item.path.stem.casefold()
+        items.append(replace(item, mask=masks.get(f"{stem}_mask", masks.get(stem))))
+    return items
+
+
+def _labelled_items(root: Path, folder: Path) -> tuple[Item, ...]:
+    """Return the images of a folder: defective with a label image, good without, of unknown kind if there are none."""
+    items = _items(root, list_images(folder))
+    labels = _folders_by_name(folder).get("label")
+    if labels is None:
+        return items
+    masks = {path.stem.casefold().removesuffix("_label"): path for path in list_images(labels)}
+    if alone := set(masks) - {item.path.stem.casefold() for item in items}:
+        label = masks[min(alone)]
+        raise LayoutError(f"{label}: there is no image for this label; add the image or remove the label.")
+    found = [(item, masks.get(item.path.stem.casefold())) for item in items]
+    return tuple(replace(item, defective=bool(path), mask=MaskFile(path) if path else None) for item, path in found)
+
+
+def _ellipse_items(folder: Path) -> tuple[Item, ...]:
+    labels = _labels_file(folder)
+    masks = read_ellipses(labels) if labels else {}
+    items = _items(folder.parent, find_images(folder), defective=True)
+    return tuple(replace(item, mask=masks.get(_number(item.path))) for item in items)
+
+
+def _number(path: Path) -> int | None:
+    return int(path.stem) if path.stem.isdecimal() else None
+
+
+def holds_defects(folder: Path) -> bool:
+    """Return whether a folder is one of defective images in DAGM's first release."""
+    return folder.name.casefold().endswith(_DEFECTIVE_ENDING) and _labels_file(folder) is not None
+
+
+def _labels_file(folder: Path) -> Path | None:
+    return next((path for path in list_files(folder) if path.name.casefold() == _LABELS), None)
+
+
+def _folders_by_name(folder: Path) -> dict[str, Path]:
+    return {path.name.casefold(): path for path in list_folders(folder)}
+
+
+def relative_name(root: Path, path: Path) -> str:
+    """Return the name of an image in reports."""
+    return path.relative_to(root).as_posix()

@@ -1,0 +1,96 @@
+"""What a folder of images means: which images are good, which are to be tested, and where their defects lie.
+
+`recognise` looks at the names in a folder, opens no image, and knows these layouts:
+
+    flat      images directly in the folder: all are good, and the same images are there to be tested, without labels
+    folders   good/ and other folders of images: all that are not in good/ are defective
+    mvtec     train/good/, test/<defect>/ with test/good/ for the good ones, ground_truth/<defect>/<image>_mask.png
+    dagm      <class>/ of good images beside <class>_def/ of defective ones, with ellipses in <class>_def/labels.txt
+    dagm-2    Train/ and Test/ with a mask Label/<image>_label.PNG for each image that is defective
+
+Names of folders may be written with capitals or without. Hidden files, and files that are no images, are passed over.
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from vwkde.inspection.data.files import list_files, list_folders, list_images
+from vwkde.inspection.data.layout_kinds import (
+    dagm_first_layout,
+    dagm_second_layout,
+    flat_layout,
+    folders_layout,
+    holds_defects,
+    mvtec_layout,
+    relative_name,
+)
+from vwkde.inspection.data.layouts import KNOWN_LAYOUTS, Item, Layout, LayoutError, UnknownLayoutError, some
+
+
+def recognise(root: Path) -> Layout:
+    """Return the images of a folder that holds one layout, or one folder with a layout among its folders."""
+    layouts = recognise_all(root)
+    if len(layouts) > 1:
+        names = some(list(layouts))
+        raise LayoutError(f"{root}: the folder holds {len(layouts)} data sets ({names}); name one of them.")
+    return next(iter(layouts.values()))
+
+
+def recognise_all(root: Path) -> dict[str, Layout]:
+    """Return each layout of a folder by its name: that of the folder itself, or those of the classes that it holds."""
+    root = Path(os.path.abspath(root))
+    if layout := mvtec_layout(root) or dagm_second_layout(root) or folders_layout(root):
+        return {root.name: layout}
+    if layouts := _classes(root):
+        return layouts
+    if layout := dagm_first_layout(root) or flat_layout(root):
+        return {root.name: layout}
+    raise UnknownLayoutError(
+        f"{root}: no images in a known layout, but {_contents(root)}; known are {_known_layouts()}."
+    )
+
+
+def _classes(root: Path) -> dict[str, Layout]:
+    """Return the layouts of a folder's folders, where those are of a kind that comes as one of several classes.
+
+    Folders that may not be read are an error, unless there are images beside them.
+    """
+    beside_images = bool(list_images(root))
+    layouts: dict[str, Layout] = {}
+    for folder in list_folders(root):
+        if beside_images and not os.access(folder, os.R_OK | os.X_OK):
+            continue
+        if layout := mvtec_layout(folder) or dagm_second_layout(folder):
+            layouts[folder.name] = _named_below(root, layout)
+        elif not holds_defects(folder) and (layout := dagm_first_layout(folder)):
+            layouts[folder.name] = layout
+    if layouts and beside_images:
+        raise LayoutError(
+            f"{root}: there are images in the folder itself and in its folders ({some(list(layouts))}); "
+            "name one of these, or move the others away."
+        )
+    return layouts
+
+
+def _named_below(root: Path, layout: Layout) -> Layout:
+    def renamed(items: Iterable[Item]) -> tuple[Item, ...]:
+        return tuple(replace(item, name=relative_name(root, item.path)) for item in items)
+
+    return replace(layout, good=renamed(layout.good), test=renamed(layout.test))
+
+
+def _contents(folder: Path) -> str:
+    """Return in words what a folder holds."""
+    folders, files = list_folders(folder), list_files(folder)
+    parts = [
+        f"{len(paths)} {kind}{'s' * (len(paths) > 1)} ({some([path.name for path in paths])})"
+        for kind, paths in (("folder", folders), ("other file", files))
+        if paths
+    ]
+    return " and ".join(parts) or "nothing at all"
+
+
+def _known_layouts() -> str:
+    return "; ".join(f"{kind}: {words}" for kind, words in KNOWN_LAYOUTS.items())

@@ -1,0 +1,26 @@
+"""Which images are checked, where a folder is named."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from vwkde.inspection.data.files import find_images
+from vwkde.inspection.data.layouts import Item, LayoutError, UnknownLayoutError
+from vwkde.inspection.data.masks import MaskFile
+from vwkde.inspection.data.recognise import recognise_all
+from vwkde.inspection.runs.earlier import without_overlays
+
+
+def images_to_check(path: Path) -> tuple[Item, ...]:
+    """Return the images to check: of a data set those to test, of a folder all but masks and pictures of runs."""
+    if path.is_file():
+        return (Item(path, path.name),)
+    masks: set[Path] = set()
+    with suppress(UnknownLayoutError):
+        layouts = recognise_all(path).values()
+        if all(layout.kind in ("mvtec", "dagm-2") and layout.test for layout in layouts):
+            return tuple(item for layout in layouts for item in layout.test)
+        masks = {item.mask.path for layout in layouts for item in layout.test if isinstance(item.mask, MaskFile)}
+    images = [each for each in without_overlays(find_images(path, recursive=True)) if each.absolute() not in masks]
+    if not images:
+        raise LayoutError(f"{path}: there are only masks, or pictures of earlier runs. Name a folder of images.")
+    return tuple(Item(each, each.relative_to(path).as_posix()) for each in images)

@@ -1,0 +1,40 @@
+"""The pictures of a run: each image in gray, coloured where its map is high, and where they are kept."""
+
+import os
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import PurePosixPath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde.inspection.model.inspection import Inspection
+from vwkde.inspection.model.map_colours import map_colours
+from vwkde.inspection.runs.output import OVERLAYS
+
+_STRONGEST = 0.65
+"""Opacity of the map's colours."""
+_LONGEST_NAME = 200
+"""Bytes that the name of a picture may have."""
+
+
+def draw_overlay(image: NDArray[np.float32], inspection: Inspection) -> NDArray[np.uint8]:
+    """Return the image in gray, coloured where the map exceeds its threshold."""
+    colours = map_colours(inspection.log_ratio, inspection.map_threshold)
+    opacity = _STRONGEST * (colours[..., 3:] / 255)
+    mixed = (1 - opacity) * (255 * image[..., None]) + opacity * colours[..., :3]
+    return np.rint(np.clip(mixed, 0, 255)).astype(np.uint8)
+
+
+def overlay_names(names: Sequence[str]) -> dict[str, str]:
+    """Return where the picture of each image goes, below the folder: named like the image, and no two alike."""
+    taken: set[str] = set()
+    found: dict[str, str] = {}
+    for name in names:
+        path = PurePosixPath("".join(each if each.isprintable() else "_" for each in name))
+        digest = path.with_name(sha256(os.fsencode(name)).hexdigest())
+        choices = (path.with_suffix(""), path) if len(path.name.encode()) <= _LONGEST_NAME else ()
+        stem = next((str(each) for each in choices if str(each).casefold() not in taken), str(digest))
+        taken.add(stem.casefold())
+        found[name] = f"{OVERLAYS}/{stem}.png"
+    return found

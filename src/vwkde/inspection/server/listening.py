@@ -1,0 +1,61 @@
+"""Where a server listens, and the names by which it goes."""
+
+import socket
+from ipaddress import ip_address
+
+import uvicorn
+from fastapi import FastAPI
+
+_MOST_CONNECTIONS = 64
+_EVERYWHERE = ("0.0.0.0", "::")
+"""Hosts that stand for all addresses of this machine."""
+_OWN_NAMES = ("localhost", "127.0.0.1", "::1")
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at that address; port 0 is any that is free."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as error:
+        raise ValueError(
+            f"{host}:{port} cannot be listened at ({error.strerror or error}). Choose another port, or 0 for any "
+            "that is free."
+        ) from None
+
+
+def is_private(listener: socket.socket) -> bool:
+    """Return whether only this machine can reach the socket."""
+    return ip_address(listener.getsockname()[0]).is_loopback
+
+
+def address(listener: socket.socket) -> str:
+    """Return what to open in a browser on this machine."""
+    host, port = listener.getsockname()[:2]
+    name = "localhost" if host in _EVERYWHERE else f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/"
+
+
+def make_server(app: FastAPI) -> uvicorn.Server:
+    """Return what serves the application: `run(sockets=[…])` does until it is interrupted."""
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        ws="none",
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_graceful_shutdown=5,
+    )
+    return uvicorn.Server(config)
+
+
+def is_everywhere(host: str) -> bool:
+    """Return whether a host stands for all addresses of this machine."""
+    return host in _EVERYWHERE
+
+
+def own_hosts(host: str) -> set[str]:
+    """Return the names of a server that listens at this host."""
+    machine = socket.gethostname()
+    return {*_OWN_NAMES, *((machine, f"{machine}.local") if is_everywhere(host) else (host,))}

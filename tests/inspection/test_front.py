@@ -1,0 +1,52 @@
+"""The front of inspection: the names that are meant, loaded on first use; and layers that import downward only."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vwkde import inspection
+
+ROOMS = ("data", "model", "metrics", "runs", "report", "server")
+"""From the lowest to the highest."""
+SOURCE = Path(inspection.__file__).parent
+
+
+def imported(path):
+    """Return the modules that a file imports, in whatever form."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def test_the_names_are_exactly_those_meant():
+    assert set(inspection.__all__) == set(dir(inspection))
+    assert {"Inspection", "SurfaceInspector", "make_surfaces", "PAPER_GRID"} <= set(inspection.__all__)
+    for name in inspection.__all__:
+        assert getattr(inspection, name) is not None
+    with pytest.raises(AttributeError, match=r"module 'vwkde\.inspection' has no attribute 'nothing'"):
+        inspection.nothing  # noqa: B018
+
+
+def test_importing_loads_nothing_heavy():
+    heavy = ("numpy", "scipy", "sklearn", "numba", "PIL", "safetensors", "fastapi")
+    code = f"import sys, vwkde.inspection; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_import_from_lower_rooms_only(room):
+    above = [f"vwkde.inspection.{each}" for each in ROOMS[ROOMS.index(room) + 1 :]] + ["vwkde.cli"]
+    wrong = [
+        f"{path.name} imports {module}"
+        for path in (SOURCE / room).rglob("*.py")
+        for module in imported(path)
+        if any(f"{module}.".startswith(f"{each}.") for each in above)
+    ]
+    assert wrong == []
