@@ -1,8 +1,10 @@
 """The front of inspection: the names that are meant, loaded on first use; and layers that import downward only."""
 
 import ast
+import doctest
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -50,3 +52,11 @@ def test_rooms_import_from_lower_rooms_only(room):
         if any(f"{module}.".startswith(f"{each}.") for each in above)
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("name", ["SurfaceInspector", "make_surfaces"])
+def test_the_examples_run(name):
+    module = import_module(getattr(inspection, name).__module__)
+    outcome = doctest.testmod(module)
+    assert outcome.attempted > 0
+    assert outcome.failed == 0

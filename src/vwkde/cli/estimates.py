@@ -100,7 +100,7 @@ def _table(path: Path, columns: str | None) -> "Table":
 
 
 def _given(bandwidth: str) -> dict[str, Any]:
-    """Return the bandwidth as a parameter, unless it was left to the method."""
+    """Return the bandwidth as a parameter; none if the method chooses it."""
     if bandwidth == "auto":
         return {}
     try:

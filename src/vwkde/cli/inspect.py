@@ -22,7 +22,7 @@ _MOST_LINES = 20
 
 app = typer.Typer(help="Find defects in surfaces, from good images alone.", no_args_is_help=True)
 
-# What cannot be read is told by the readers themselves, in one line; hence `readable=False`.
+# What cannot be read is reported by the readers themselves, in one line; hence `readable=False`.
 Good = Annotated[
     Path, typer.Argument(metavar="GOOD", readable=False, help="A folder of good images, or a data set with some.")
 ]

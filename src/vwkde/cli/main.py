@@ -46,7 +46,7 @@ app.command()(studies.bench)
 
 
 def main() -> None:
-    """Run the command line; whatever goes wrong is told in one line, with exit status 2."""
+    """Run the command line; whatever goes wrong is reported in one line, with exit status 2."""
     warnings.showwarning = _print_warning
     try:
         status = app(standalone_mode=False)

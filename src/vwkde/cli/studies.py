@@ -56,9 +56,7 @@ def reproduce(
         Path | None, typer.Option(metavar="DAGM", help="Folder with DAGM's classes, for table1, table2 and fig6.")
     ] = None,
     classes: Annotated[str | None, typer.Option(help="Use only these classes: 1,3. Default: the first six.")] = None,
-    images: Annotated[
-        int | None, typer.Option(min=8, help="Use at most so many images of each kind and class.")
-    ] = None,
+    images: Annotated[int | None, typer.Option(min=8, help="Maximum number of images of each kind and class.")] = None,
     digits: Annotated[
         Path | None, typer.Option(help="MNIST's file of images, for unseen defects. Default: scikit-learn's digits.")
     ] = None,

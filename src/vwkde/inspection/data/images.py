@@ -4,7 +4,7 @@ Images come from cameras, phones and other people, so nothing is taken on trust.
 size and number of frames are checked in the header before any pixel is decoded, and what a decoder complains about
 becomes one `ImageError` for that file, so that the rest of a batch can go on.
 
-Every image becomes gray with values from 0 to 1. Whole numbers are divided by the largest that their type can hold, and
+Every image becomes gray with values from 0 to 1. Integers are divided by the largest that their type can hold, and
 colours become luminance (ITU-R BT.601). An alpha channel is dropped, and a photograph is turned upright as its EXIF
 data ask. Colours of 16 bits are read with 8.
 """
@@ -36,11 +36,29 @@ _BITS_PER_SAMPLE, _SAMPLE_FORMAT = 258, 339
 """TIFF tags that tell how numbers are stored."""
 
 _SIGNED = 2
-"""The TIFF sample format of whole numbers that may be negative."""
+"""The TIFF sample format of integers that may be negative."""
 
 
 def read_image(path: Path, least_side: int = 1) -> NDArray[np.float32]:
-    """Read an image file as gray, shape (height, width), values 0 to 1; neither side may be below `least_side`."""
+    """Read an image file as gray.
+
+    Parameters
+    ----------
+    path : Path
+        A PNG, JPEG, BMP, TIFF, WebP or PGM file with one frame.
+    least_side : int
+        Pixels that each side needs.
+
+    Returns
+    -------
+    ndarray of shape (height, width)
+        Values from 0 to 1, in single precision.
+
+    Raises
+    ------
+    ImageError
+        If the file cannot be read, or holds something else; the message is one line that begins with its name.
+    """
     _require_pillow()
     try:
         if not path.exists():
@@ -158,7 +176,7 @@ def _turn_upright(image: "Image") -> None:
 
 
 def _scaled(image: "Image") -> NDArray[np.float32]:
-    """Return whole numbers of more than 8 bits as parts of the largest that their type holds.
+    """Return integers of more than 8 bits as parts of the largest that their type holds.
 
     Of the formats read only TIFF has other than 16 bits; Pillow brings those of PGM to 16.
     """

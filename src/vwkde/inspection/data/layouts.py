@@ -22,7 +22,7 @@ _NAMES_SHOWN = 3
 
 
 class LayoutError(ImageError):
-    """The images of a folder cannot be told apart; told in one line."""
+    """The images of a folder cannot be told apart; the message is one line."""
 
 
 class UnknownLayoutError(LayoutError):

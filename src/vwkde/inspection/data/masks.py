@@ -15,7 +15,7 @@ _LOSSY_SUFFIXES = (".jpg", ".jpeg")
 
 
 class MaskError(ImageError):
-    """A mask cannot be used; told in one line."""
+    """A mask cannot be used; the message is one line."""
 
 
 class MaskSource(Protocol):

@@ -33,10 +33,34 @@ class Surfaces:
 
 
 def make_surfaces(kind: str, n_good: int, n_bad: int, size: int = 256, seed: int = 0) -> Surfaces:
-    """Return so many good images of a surface and, after them, so many defective ones.
+    """Make good images of a surface and, after them, defective ones.
 
-    The defects of the kind, which `SURFACES` names, take turns. An image depends on the seed and on its own number
-    among the good or the defective ones, and not on how many are made.
+    An image depends on the seed and on its own number among the good or the defective ones, and not on how many are
+    made.
+
+    Parameters
+    ----------
+    kind : str
+        One of `SURFACES`: "woven", "brushed", "granular" or "wood".
+    n_good, n_bad : int
+        How many good and how many defective images. The defects of the kind take turns.
+    size : int
+        Pixels a side, at least 64.
+    seed : int
+        Seeds every random choice.
+
+    Returns
+    -------
+    Surfaces
+        `images` with values from 0 to 1, (n_good + n_bad, size, size); `masks`, true where an image is defective; and
+        `defects`, the name of each image's defect, None for good ones.
+
+    Examples
+    --------
+    >>> from vwkde.inspection import make_surfaces
+    >>> surfaces = make_surfaces("wood", n_good=2, n_bad=1, size=64)
+    >>> surfaces.images.shape, surfaces.defects
+    ((3, 64, 64), (None, None, 'scratch'))
     """
     _check(kind, n_good, n_bad, size)
     texture, defects = SURFACES[kind]

@@ -69,7 +69,7 @@ class _Learnt:
             return False
         try:
             return fingerprint(read_image(item.path)) in self._fingerprints
-        except ImageError:  # it is told when its turn to be tested comes
+        except ImageError:  # it is reported when its turn to be tested comes
             return False
 
 

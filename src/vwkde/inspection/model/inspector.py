@@ -16,16 +16,13 @@ from vwkde._compute.resources import Resources
 from vwkde._display import html, svg
 from vwkde._display.style import RED
 from vwkde.inspection.data.arrays import as_image, check_shape
-from vwkde.inspection.model.calibration import Calibration, calibrate, check_rate
-from vwkde.inspection.model.coordinates import fit_coordinates
+from vwkde.inspection.model.calibration import Calibration, check_rate
 from vwkde.inspection.model.features import FeatureSet, as_features
 from vwkde.inspection.model.inspection import Inspection
-from vwkde.inspection.model.learnt import Learnt
-from vwkde.inspection.model.library import Comparison, Library, make_library
-from vwkde.inspection.model.measuring import Images, mapped, measure_all, rows_of
+from vwkde.inspection.model.learnt import Learnt, learn, pixel_map
+from vwkde.inspection.model.measuring import Images, measure_all, rows_of
 from vwkde.inspection.model.model_file import SavedModel, read_model, write_model
 
-Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 _FEWEST = 3
@@ -90,7 +87,7 @@ class SurfaceInspector:
         Parameters
         ----------
         images : iterable of ndarray, or of pairs (name, ndarray)
-            Gray images of one shape, with values from 0 to 1, or whole numbers of 8 or 16 bits.
+            Gray images of one shape, with values from 0 to 1, or integers of 8 or 16 bits.
 
         Returns
         -------
@@ -106,20 +103,8 @@ class SurfaceInspector:
         count = len(seen.names)
         if count < _FEWEST:
             raise ValueError(f"There are {count} good images; at least {_FEWEST} are needed, and 20 or more help.")
-        coordinates = fit_coordinates(seen.features, features.components)
-        library = make_library(mapped(seen.features, coordinates), self.candidates, self.random_state, features.worst)
-        sums = library.mutual_sums(resources=self._resources)
-        self._learnt = Learnt(
-            features,
-            seen.shape,
-            seen.names,
-            seen.fingerprints,
-            seen.thumbnails,
-            coordinates,
-            library,
-            sums,
-            *self._calibrations(library, sums, features, seen.shape),
-        )
+        settings = self.candidates, self.random_state, self.false_reject_rate
+        self._learnt = learn(seen, features, *settings, self._resources)
         return self
 
     def check_parameters(self) -> FeatureSet:
@@ -145,22 +130,10 @@ class SurfaceInspector:
         -------
         self : SurfaceInspector
         """
-        old = self._fitted
-        seen = measure_all(images, old.features, self.n_threads, old.image_shape, old.names)
+        learnt = self._fitted
+        seen = measure_all(images, learnt.features, self.n_threads, learnt.image_shape, learnt.names)
         if seen.names:
-            library = old.library.grown(mapped(seen.features, old.coordinates))
-            sums = library.mutual_sums(old.sums, self._resources)
-            self._learnt = Learnt(
-                old.features,
-                old.image_shape,
-                [*old.names, *seen.names],
-                [*old.fingerprints, *seen.fingerprints],
-                np.concatenate([old.thumbnails, seen.thumbnails]),
-                old.coordinates,
-                library,
-                sums,
-                *self._calibrations(library, sums, old.features, old.image_shape),
-            )
+            self._learnt = learnt.more(seen, self.false_reject_rate, self._resources)
         return self
 
     def check(self, image: Singles, name: str = "image") -> Inspection:
@@ -189,7 +162,7 @@ class SurfaceInspector:
             learnt.scores.p_value(compared.score),
             learnt.scores.threshold,
             learnt.names[compared.nearest],
-            _pixel_map(compared, learnt.features, learnt.image_shape),
+            pixel_map(compared, learnt.features, learnt.image_shape),
             learnt.peaks.threshold,
             1000 * (perf_counter() - start),
         )
@@ -298,15 +271,6 @@ class SurfaceInspector:
         self._check_fitted()
         return self._learnt
 
-    def _calibrations(
-        self, library: Library, sums: Floats, features: FeatureSet, shape: tuple[int, ...]
-    ) -> tuple[Calibration, Calibration]:
-        """Return the calibrations of scores and of maps by what the images of a library say of one another."""
-        compared = library.left_out(sums, self._resources)
-        scores = np.array([each.score for each in compared])
-        peaks = np.array([_pixel_map(each, features, shape).max() for each in compared], dtype=np.float64)
-        return calibrate(scores, self.false_reject_rate), Calibration(peaks, self.false_reject_rate)
-
     def _repr_html_(self) -> str:
         """Return what a notebook shows: what was learnt, and the scores of good images."""
         title = f"SurfaceInspector: {self.features_name} features, false-reject rate {self.false_reject_rate:g}"
@@ -339,8 +303,3 @@ def _check_count(value: Any, name: str, example: int) -> None:
 def _check(inspector: SurfaceInspector, named: tuple[str, Singles]) -> Inspection:
     name, image = named
     return inspector.check(image, name)
-
-
-def _pixel_map(compared: Comparison, features: FeatureSet, image_shape: tuple[int, ...]) -> Singles:
-    """Return the log ratios of an image's patches, spread to its pixels."""
-    return features.grid.spread(compared.log_ratio, image_shape).astype(np.float32)

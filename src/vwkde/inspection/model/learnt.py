@@ -1,16 +1,19 @@
-"""What is known of a surface once good images have been learnt."""
+"""What is known of a surface once good images have been learnt, and how it is learnt."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde.inspection.model.calibration import Calibration
-from vwkde.inspection.model.coordinates import Coordinates
+from vwkde._compute.resources import Resources
+from vwkde.inspection.model.calibration import Calibration, calibrate
+from vwkde.inspection.model.coordinates import Coordinates, fit_coordinates
 from vwkde.inspection.model.features import FeatureSet
-from vwkde.inspection.model.library import Library
+from vwkde.inspection.model.library import Comparison, Library, make_library
+from vwkde.inspection.model.measuring import Measured, mapped
 
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,3 +35,52 @@ class Learnt:
     sums: Floats
     scores: Calibration
     peaks: Calibration
+
+    def more(self, seen: Measured, false_reject_rate: float, resources: Resources) -> "Learnt":
+        """Return what is known with more good images; coordinates and widths stay as they are."""
+        library = self.library.grown(mapped(seen.features, self.coordinates))
+        sums = library.mutual_sums(self.sums, resources)
+        images = self.features, self.image_shape
+        scores, peaks = _calibrations(library, sums, *images, false_reject_rate, resources)
+        return replace(
+            self,
+            names=[*self.names, *seen.names],
+            fingerprints=[*self.fingerprints, *seen.fingerprints],
+            thumbnails=np.concatenate([self.thumbnails, seen.thumbnails]),
+            library=library,
+            sums=sums,
+            scores=scores,
+            peaks=peaks,
+        )
+
+
+def learn(
+    seen: Measured, features: FeatureSet, candidates: int, seed: int, false_reject_rate: float, resources: Resources
+) -> Learnt:
+    """Return what good images show: the coordinates of their patches, and what each of them scores among the others."""
+    coordinates = fit_coordinates(seen.features, features.components)
+    library = make_library(mapped(seen.features, coordinates), candidates, seed, features.worst)
+    sums = library.mutual_sums(resources=resources)
+    calibrations = _calibrations(library, sums, features, seen.shape, false_reject_rate, resources)
+    images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
+    return Learnt(features, *images, coordinates, library, sums, *calibrations)
+
+
+def pixel_map(compared: Comparison, features: FeatureSet, image_shape: tuple[int, ...]) -> Singles:
+    """Return the log ratios of an image's patches, spread to its pixels."""
+    return features.grid.spread(compared.log_ratio, image_shape).astype(np.float32)
+
+
+def _calibrations(
+    library: Library,
+    sums: Floats,
+    features: FeatureSet,
+    image_shape: tuple[int, ...],
+    false_reject_rate: float,
+    resources: Resources,
+) -> tuple[Calibration, Calibration]:
+    """Return the calibrations of scores and of maps by what the images of a library say of one another."""
+    compared = library.left_out(sums, resources)
+    scores = np.array([each.score for each in compared])
+    peaks = np.array([pixel_map(each, features, image_shape).max() for each in compared], dtype=np.float64)
+    return calibrate(scores, false_reject_rate), Calibration(peaks, false_reject_rate)

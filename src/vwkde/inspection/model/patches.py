@@ -25,7 +25,7 @@ class PatchGrid:
     whole: bool = False
 
     def starts(self, side: int) -> NDArray[np.intp]:
-        """Return where patches start along a side of so many pixels."""
+        """Return where patches start along a side, given in pixels."""
         last = side - self.size
         starts = np.arange(0, max(last, 1), self.step)
         return np.append(starts, last) if self.whole and last > 0 else starts

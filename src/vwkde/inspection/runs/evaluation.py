@@ -26,7 +26,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Share:
-    """So many of so many, with the exact binomial interval (Clopper and Pearson) of the rate behind it."""
+    """A count out of a number, with the exact binomial interval (Clopper and Pearson) of the rate behind it."""
 
     count: int
     of: int

@@ -66,7 +66,7 @@ class Gallery:
 
 
 class _Top:
-    """The entries of highest value, at most so many."""
+    """The entries of highest value, up to a number of them."""
 
     def __init__(self, most: int) -> None:
         self.kept: list[tuple[float, int, str, Pair]] = []

@@ -1,6 +1,6 @@
 """A run over images: each is judged, pictured and, where its label counts, compared with it.
 
-Whatever stops a run half-way, what was found until then is written, and told to be no more than that.
+Whatever stops a run half-way, what was found until then is written, and marked as incomplete.
 """
 
 from collections.abc import Iterator, Mapping

@@ -74,9 +74,9 @@ def _constant(reply: Response) -> Any:
 
 
 def _add_problems(app: FastAPI) -> None:
-    """Tell whatever goes wrong in one line."""
+    """Report whatever goes wrong in one line."""
 
-    def told(status: int) -> Any:
+    def with_status(status: int) -> Any:
         async def answer(_: Request, error: Exception) -> JSONResponse:
             return JSONResponse({"detail": " ".join(str(error).split())}, status)
 
@@ -87,7 +87,7 @@ def _add_problems(app: FastAPI) -> None:
         where = ".".join(map(str, first["loc"]))
         return JSONResponse({"detail": f"{where}: {first['msg']}. See /openapi.json for what is expected."}, 422)
 
-    app.add_exception_handler(ValueError, told(422))
-    app.add_exception_handler(ChangedFileError, told(409))
-    app.add_exception_handler(NotSavedError, told(507))
+    app.add_exception_handler(ValueError, with_status(422))
+    app.add_exception_handler(ChangedFileError, with_status(409))
+    app.add_exception_handler(NotSavedError, with_status(507))
     app.exception_handler(RequestValidationError)(invalid)

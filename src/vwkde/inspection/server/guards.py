@@ -63,7 +63,7 @@ class OwnHost:
 
 
 class BodyLimit:
-    """Refuses bodies beyond a size: at once if the length is told, else as soon as more has come."""
+    """Refuses bodies beyond a size: at once if the length is stated, else as soon as more has come."""
 
     def __init__(self, app: ASGIApp, most_bytes: int) -> None:
         self.app = app
@@ -72,8 +72,8 @@ class BodyLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on."""
-        told = Headers(scope=scope).get("content-length", "") if scope["type"] == "http" else ""
-        if told.isdecimal() and int(told) > self.most_bytes:
+        stated = Headers(scope=scope).get("content-length", "") if scope["type"] == "http" else ""
+        if stated.isdecimal() and int(stated) > self.most_bytes:
             await JSONResponse({"detail": self.reason}, 413, {"Connection": "close"})(scope, receive, send)
             return
         seen = 0
