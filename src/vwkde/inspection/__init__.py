@@ -5,7 +5,7 @@ The names below load on first use: importing this package loads neither Pillow n
 
 from typing import TYPE_CHECKING
 
-from vwkde._runtime.lazy import lazy_names
+from vwkde._runtime.exports import lazy_names
 
 if TYPE_CHECKING:
     from vwkde.inspection.data.errors import ImageError

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._runtime.warn import warn_caller
+from vwkde._runtime.warn import warn
 from vwkde.exceptions import FewImagesWarning
 
 Floats = NDArray[np.float64]
@@ -58,7 +58,7 @@ def calibrate(scores: Floats, false_reject_rate: float) -> Calibration:
     calibration = Calibration(np.asarray(scores, dtype=np.float64), float(false_reject_rate))
     if np.isinf(calibration.threshold):
         needed = int(np.ceil(1 / false_reject_rate - _ROUNDING)) - 1
-        warn_caller(
+        warn(
             f"{len(scores)} good images cannot show a false-reject rate of {false_reject_rate:g}: nothing would be "
             f"rejected. Add good images until there are {needed}, or allow a rate of {1 / (len(scores) + 1):.2g}.",
             FewImagesWarning,
