@@ -79,7 +79,7 @@ def test_one_outlier_does_not_widen_the_picture():
 
 
 def test_points_may_set_the_range_and_a_name_tells_curves_apart():
-    plain = DensityRatio(weighting="uniform").fit(*SAMPLES[1])
+    plain = DensityRatio(guide=None, weighting="uniform").fit(*SAMPLES[1])
     first = LogRatioDisplay.from_estimator(RATIOS[1], X=[[-1.0], [0.5], [2.0]], name="VWKDE", grid_resolution=7)
     second = LogRatioDisplay.from_estimator(plain, X=[-1, 2], grid_resolution=7, ax=first.ax_, label="KDE", color="C1")
     assert second.ax_ is first.ax_
@@ -126,7 +126,7 @@ def test_many_points_are_thinned_out():
 
 def test_equal_samples_give_a_map_without_a_line():
     p, _ = SAMPLES[2]
-    display = LogRatioDisplay.from_estimator(DensityRatio(weighting="uniform").fit(p, p), p)
+    display = LogRatioDisplay.from_estimator(DensityRatio(guide=None, weighting="uniform").fit(p, p), p)
     assert legend(display.ax_) == ["numerator p₁ (120 rows)"]
 
 

@@ -74,7 +74,7 @@ def warn_if_negative(value: float, error: float, weighting: str) -> None:
     if value > -max(3 * error, _SMALL):
         return
     causes = "rows that both samples share, very few rows, or densities that differ much in width"
-    remedy = "fewer columns" if weighting == "uniform" else "weighting='uniform'"
+    remedy = "fewer columns" if weighting == "uniform" else "method='kde', which weights nothing"
     warnings.warn(
         f"The value {value:.3g} ± {error:.2g} cannot be right, since no divergence is negative: bias is left. "
         f"Likely causes are {causes}. Try {remedy}.",

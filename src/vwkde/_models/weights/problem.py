@@ -30,8 +30,8 @@ class WeightProblem:
     """Two samples, the derivatives of their densities, and where the bias counts.
 
     `models` are the derivatives of the densities, `tilted` those of the densities that a guide leaves to smooth; both
-    are the same without a guide. The bias counts at `points`, by the `importance` of each, which has mean one. `streamed`
-    are the samples over whose rows, in memory or not, the mean is taken instead; it is empty where `points` are all.
+    are the same without a guide. The bias counts at `points`, by the `importance` of each, which has mean one. Where
+    there are `streamed` samples, it counts at all their rows instead, in memory or not.
     """
 
     samples: tuple[Sample, Sample]
