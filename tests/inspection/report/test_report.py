@@ -15,7 +15,6 @@ pytest.importorskip("PIL")
 from PIL import Image
 
 from support.chromium import Browser, find_chromium
-from vwkde._display.markup import element, joined
 from vwkde.exceptions import FewImagesWarning
 from vwkde.inspection.data.layouts import Item
 from vwkde.inspection.data.pictures import Pictures
@@ -86,15 +85,6 @@ def run(tmp_path_factory):
 @pytest.fixture(scope="module")
 def page(run):
     return Page((run[0] / "report.html").read_text(encoding="utf-8"))
-
-
-def test_text_is_escaped_and_elements_are_not():
-    written = element(
-        "p", "<b>", element("i", 'a "b"'), [element("br")], None, 3, title='"><x', class_="k", hidden=True
-    )
-    assert written == '<p title="&quot;&gt;&lt;x" class="k" hidden>&lt;b&gt;<i>a "b"</i><br>3</p>'
-    assert element("rect", x=0, data_kind=None, open=False) == '<rect x="0"></rect>'
-    assert joined("&", element("b", "&")) == "&amp;<b>&amp;</b>"
 
 
 def test_a_page_needs_nothing_from_elsewhere(page):
