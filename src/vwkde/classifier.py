@@ -19,6 +19,8 @@ from vwkde._display import html
 from vwkde.exceptions import DisjointSupportError
 from vwkde.ratio import DensityRatio
 
+__all__ = ["NearestMean", "RatioClassifier"]
+
 Floats = NDArray[np.float64]
 
 _SMALLEST = np.finfo(np.float64).tiny

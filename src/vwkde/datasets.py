@@ -14,6 +14,23 @@ from scipy.stats import multivariate_normal
 from vwkde._models.derivatives.mixture import MixtureDerivatives, make_mixture
 from vwkde._models.gaussian import GaussianModel
 
+__all__ = [
+    "Banana",
+    "BananaPair",
+    "Density",
+    "Gaussian",
+    "GaussianMixtureDensity",
+    "GaussianPair",
+    "MixturePair",
+    "Pair",
+    "bananas",
+    "heteroscedastic",
+    "isotropic",
+    "mean_difference",
+    "one_dimensional",
+    "three_modes",
+]
+
 Floats = NDArray[np.float64]
 
 _HETEROSCEDASTIC_VARIANCE = {10: 0.750**2, 20: 0.863**2}

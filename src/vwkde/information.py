@@ -12,6 +12,8 @@ from vwkde._models.guides.cross_fit import FOLDS
 from vwkde.divergences import make_ratio
 from vwkde.results import Estimate
 
+__all__ = ["mutual_information"]
+
 _COPIES = 10
 """Rows of the product of the marginals for each row of the joint sample."""
 _MOST_ROWS = 30_000

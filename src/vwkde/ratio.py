@@ -38,6 +38,8 @@ from vwkde._models.weights import WEIGHTS
 from vwkde._models.weights.problem import WeightSettings
 from vwkde.results import Estimate, shown
 
+__all__ = ["DensityRatio"]
+
 Floats = NDArray[np.float64]
 
 _LARGEST_LOG = float(np.log(np.finfo(np.float64).max))

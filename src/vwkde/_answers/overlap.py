@@ -1,12 +1,12 @@
 """Whether each sample covers the places where the other one lives, and how many points speak there."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._fit.kernel_estimate import KernelEstimate, KernelPair, LogDensities
+from vwkde._runtime.warn import warn
 from vwkde.exceptions import BiasWarning, OverlapWarning
 
 Floats = NDArray[np.float64]
@@ -51,7 +51,7 @@ def describe_overlap(pair: KernelPair, rows: tuple[int, int]) -> dict[str, Any]:
 def _without_alpha(pair: KernelPair, side: int) -> LogDensities:
     """Return the log densities at a sample's points: the estimates are of α·p, and α is not part of the density."""
     estimate, found = (pair.numerator, pair.denominator)[side], pair.at_samples[side]
-    alpha = estimate.log_weight[:, 0] - estimate.sample.log_weight
+    alpha = estimate.log_alpha[:, 0]
     return LogDensities(found.numerator - alpha, found.denominator - alpha)
 
 
@@ -61,11 +61,10 @@ def warn_if_poor(unsupported: list[float], kind: str) -> None:
     for side in {"kl": (0,), "reverse-kl": (1,), "renyi": (0, 1), "chi2": (0,)}.get(kind, ()):
         if unsupported[side] > _POOR:
             one, other = names[side], names[1 - side]
-            warnings.warn(
+            warn(
                 f"{unsupported[side]:.0%} of the {one}'s points lie where the {other} has almost none: the value is an "
                 f"extrapolation, best read as 'large'. Use samples that overlap, more {other} rows, or fewer columns.",
                 OverlapWarning,
-                stacklevel=3,
             )
 
 
@@ -75,11 +74,10 @@ def warn_if_negative(value: float, error: float, weighting: str) -> None:
         return
     causes = "rows that both samples share, very few rows, or densities that differ much in width"
     remedy = "fewer columns" if weighting == "uniform" else "method='kde', which weights nothing"
-    warnings.warn(
+    warn(
         f"The value {value:.3g} ± {error:.2g} cannot be right, since no divergence is negative: bias is left. "
         f"Likely causes are {causes}. Try {remedy}.",
         BiasWarning,
-        stacklevel=3,
     )
 
 

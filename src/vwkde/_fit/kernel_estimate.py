@@ -101,10 +101,14 @@ class KernelEstimate:
         return -self.sample.points.shape[1] * np.log(np.sqrt(2 * np.pi) * self.bandwidth)
 
     @lazy
+    def log_alpha(self) -> Floats:
+        """The logarithm of what weighs the points beside their own weights: α and the guide; one column per weight."""
+        return np.stack([weight.at(self.sample) for weight in self._weights], axis=1)
+
+    @property
     def log_weight(self) -> Floats:
-        """The logarithm of all that weighs the points: their own weights, α and the guide; one column per weight."""
-        own = self.sample.log_weight
-        return np.stack([own + weight.at(self.sample) for weight in self._weights], axis=1)
+        """The logarithm of all that weighs the points, their own weights included; one column per weight."""
+        return self.sample.log_weight[:, None] + self.log_alpha
 
     @property
     def _weights(self) -> tuple[PointWeight, ...]:

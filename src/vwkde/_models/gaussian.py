@@ -1,6 +1,5 @@
 """The Gaussian of a sample: its density, its derivatives, and the ways to fit it."""
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +10,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 
 from vwkde._coordinates.whitening import moments_of
 from vwkde._data.sample import Sample
+from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning
 
 Floats = NDArray[np.float64]
@@ -103,12 +103,11 @@ def shrunk_gaussian(sample: Sample) -> GaussianModel:
 def _gaussian_with(mean: Floats, covariance: Floats, name: str | None) -> GaussianModel:
     thin = np.linalg.eigvalsh(covariance) < _THINNEST
     if name and thin.any():
-        warnings.warn(
+        warn(
             f"The {name} does not vary in {np.count_nonzero(thin)} of {len(thin)} directions in which the other sample "
             f"does: it has no density there, and the true ratio is infinite or zero. The estimate compares smoothed "
             f"samples, without weighting. Drop the columns that are constant in one sample.",
             DegenerateDataWarning,
-            stacklevel=2,
         )
     return GaussianModel(mean, _inverse(covariance)[0])
 

@@ -9,12 +9,12 @@ is at most α with a probability of at most α, whatever the scores' distributio
 and Shafer, "Algorithmic learning in a random world", 2005). Images with p ≤ α are rejected. No label takes part.
 """
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._runtime.warn import warn
 from vwkde.exceptions import FewImagesWarning
 
 Floats = NDArray[np.float64]
@@ -62,10 +62,9 @@ def calibrate(scores: Floats, false_reject_rate: float) -> Calibration:
     found = Calibration(np.asarray(scores, dtype=np.float64), float(false_reject_rate))
     if np.isinf(found.threshold):
         needed = int(np.ceil(1 / false_reject_rate - _ROUNDING)) - 1
-        warnings.warn(
+        warn(
             f"{len(scores)} good images cannot show a false-reject rate of {false_reject_rate:g}: nothing would be "
             f"rejected. Add good images until there are {needed}, or allow a rate of {1 / (len(scores) + 1):.2g}.",
             FewImagesWarning,
-            stacklevel=2,
         )
     return found

@@ -232,5 +232,5 @@ def _at_least_itself(estimate: KernelEstimate) -> Floats:
     A patch like no other, in its image or in the good ones, would count for nothing if its own image made it unlikely
     too. It is what is looked for.
     """
-    of_itself = estimate.log_weight[:, 0] + estimate.log_peak - np.log(len(estimate.sample) - 1)
+    of_itself = estimate.log_alpha[:, 0] + estimate.log_peak - np.log(len(estimate.sample) - 1)
     return np.maximum(estimate.left_out(), of_itself)
