@@ -27,7 +27,7 @@ from vwkde.datasets import isotropic
 
 CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "ratio": RatioClassifier,
-    "kde": lambda: RatioClassifier(DensityRatio(weighting="uniform", bandwidth="likelihood")),
+    "kde": lambda: RatioClassifier(ratio=DensityRatio(guide=None, weighting="uniform", bandwidth="likelihood")),
     "SVM, Platt": lambda: CalibratedClassifierCV(SVC(), method="sigmoid", ensemble=False),
     "network, 2 × 100": lambda: MLPClassifier((100, 100), max_iter=500, early_stopping=True, random_state=0),
 }

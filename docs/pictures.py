@@ -17,7 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from vwkde import datasets
-from vwkde._display.style import BLACK, RED, TEAL, legend_above
+from vwkde._display.matplotlib import legend_above
+from vwkde._display.style import BLACK, RED, TEAL
 from vwkde.divergences import make_ratio
 
 IMAGES = Path(__file__).parent / "images"

@@ -15,7 +15,7 @@ from vwkde import DensityRatio, RatioClassifier
 from vwkde.classifier import _couple
 from vwkde.datasets import isotropic
 
-KDE = DensityRatio(weighting="uniform", bandwidth="likelihood")
+KDE = DensityRatio(guide=None, weighting="uniform", bandwidth="likelihood")
 
 
 EXPECTED = {
@@ -96,7 +96,7 @@ def test_weights_count_as_rows_in_the_priors():
 
 def test_pipelines_and_grid_search():
     x, y = load_iris(return_X_y=True)
-    model = make_pipeline(StandardScaler(), RatioClassifier(DensityRatio(weighting="uniform")))
+    model = make_pipeline(StandardScaler(), RatioClassifier(ratio=DensityRatio(guide=None, weighting="uniform")))
     grid = {"ratioclassifier__ratio__bandwidth": [0.3, 0.6, 50.0]}
     search = GridSearchCV(model, grid, scoring="neg_log_loss", cv=3).fit(x, y)
     assert search.best_params_["ratioclassifier__ratio__bandwidth"] != 50.0

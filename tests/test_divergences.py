@@ -59,7 +59,7 @@ def test_standard_error_covers_the_scatter():
 def test_method_names_stand_for_parameters():
     pair = isotropic(3).sample(200)
     kde = vwkde.kl_divergence(*pair, method="kde")
-    assert kde.value == vwkde.kl_divergence(*pair, weighting="uniform", bandwidth="likelihood").value
+    assert kde.value == vwkde.kl_divergence(*pair, guide=None, weighting="uniform", bandwidth="likelihood").value
     paper = vwkde.kl_divergence(*pair, guide=None)
     assert vwkde.kl_divergence(*pair, method="vwkde-mb").value == paper.value != vwkde.kl_divergence(*pair).value
     overridden = vwkde.kl_divergence(*pair, method="kde", bandwidth=0.9)
@@ -91,7 +91,7 @@ def test_other_divergences_of_unit_gaussians_one_apart(kind, options, truth):
 
 
 def test_intervals_by_subsamples_agree_with_those_by_influence():
-    ratio = vwkde.DensityRatio(weighting="uniform").fit(*mean_difference(2, 0.7).sample(300))
+    ratio = vwkde.DensityRatio(guide=None, weighting="uniform").fit(*mean_difference(2, 0.7).sample(300))
     influence, subsample = (ratio.divergence("kl", interval=name) for name in ("influence", "subsample"))
     assert influence.value == subsample.value
     assert 0.5 < subsample.standard_error / influence.standard_error < 1.6
@@ -113,7 +113,7 @@ def test_what_the_candidates_disagree_about_widens_the_interval(monkeypatch):
 def test_the_bias_that_a_weight_leaves_widens_the_interval():
     pair = one_dimensional()
     p, q = pair.sample(1_000)
-    plain = vwkde.kl_divergence(p, q, weighting="uniform", bandwidth=0.7)
+    plain = vwkde.kl_divergence(p, q, guide=None, weighting="uniform", bandwidth=0.7)
     assert plain.systematic_error == pytest.approx(abs(plain.value - pair.kl), rel=0.8)
     weighted = vwkde.kl_divergence(p, q, method="vwkde-mb", bandwidth=0.7)
     assert weighted.systematic_error < 0.5 * plain.systematic_error
@@ -130,7 +130,7 @@ def test_kl_is_the_default_kind():
 def test_log_density_ratio_is_that_of_the_fitted_object():
     p, q = isotropic(3).sample(200)
     found = vwkde.log_density_ratio(p, q, at=p[:5], method="kde")
-    expected = vwkde.DensityRatio(weighting="uniform", bandwidth="likelihood").fit(p, q).log_ratio(p[:5])
+    expected = vwkde.DensityRatio(guide=None, weighting="uniform", bandwidth="likelihood").fit(p, q).log_ratio(p[:5])
     np.testing.assert_array_equal(found, expected)
 
 

@@ -14,9 +14,9 @@ from vwkde._compute import parallel
 from vwkde._coordinates import whitening
 from vwkde._coordinates.whitening import fit_whitening
 from vwkde._fit.bandwidth import select_bandwidth
-from vwkde._fit.fitting import Fitting
-from vwkde._models.derivatives.gaussian import fit_gaussian
-from vwkde.datasets import heteroscedastic, isotropic, mean_difference, one_dimensional, three_modes
+from vwkde._fit.candidates import WeightTrial
+from vwkde._models.gaussian import fit_gaussian
+from vwkde.datasets import Gaussian, heteroscedastic, isotropic, mean_difference, one_dimensional, three_modes
 
 PAIR = isotropic(3)
 P, Q = PAIR.sample(180, 140)
@@ -34,7 +34,7 @@ def values(ratio):
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 def test_ratio_is_that_of_the_weighted_sums(weighting):
     ratio = DensityRatio(guide=None, weighting=weighting).fit(P, Q)
-    p, q, z = (ratio._fitted.pool.main.coordinates(x) for x in (P, Q, Z))
+    p, q, z = (ratio._fitted.average.main.coordinates(x) for x in (P, Q, Z))
     log_weight = [ratio.log_weight(x) for x in (P, Q)]
 
     def log_density(x, points, weight, own=False):
@@ -78,10 +78,30 @@ def test_a_ridge_flattens_the_weight_until_none_is_left():
 
 
 @pytest.mark.parametrize(
-    "part", [{"weighting": "closed-form"}, {"weighting": "uniform"}, {"target": "posterior"}], ids=str
+    "part",
+    [
+        {"weighting": "closed-form"},
+        {"weighting": "uniform"},
+        {"weighting": "network"},
+        {"target": "kl"},
+        {"derivatives": "gaussian"},
+        {"derivatives": Gaussian(np.zeros(3), np.eye(3))},
+    ],
+    ids=str,
 )
-def test_where_a_part_of_the_paper_is_named_there_is_no_guide(part):
-    np.testing.assert_array_equal(*(values(DensityRatio(guide=guide, **part).fit(P, Q)) for guide in ("auto", None)))
+def test_a_guide_chosen_from_the_data_refuses_parts_of_the_paper(part):
+    (name,) = part
+    message = rf"The '{name}' parameter of DensityRatio must be .* with guide='auto'.* instead; give guide=None"
+    estimator = DensityRatio(**part)
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(P, Q)
+
+
+def test_the_default_spelled_out_is_the_default():
+    spelled = DensityRatio(guide="auto", weighting="variational", derivatives="auto", target="pooled").fit(P, Q)
+    np.testing.assert_array_equal(values(spelled), values(DensityRatio().fit(P, Q)))
+    assert spelled.diagnostics_["guide"] != "none"
+    assert spelled.diagnostics_["weighting_tried"] == "variational"
 
 
 @pytest.mark.parametrize(
@@ -155,8 +175,9 @@ def test_weights_correct_a_biased_sample(weighting):
     wide = random.normal(0, 2, size=(3_000, 1))
     weight = np.exp(-0.5 * wide[:, 0] ** 2 * (1 - 1 / 4))
     q = random.normal(1, 1, size=(3_000, 1))
-    found = DensityRatio(weighting=weighting, bandwidth=0.4).fit(wide, q, numerator_weight=weight).divergence("kl")
-    ignored = DensityRatio(weighting=weighting, bandwidth=0.4).fit(wide, q).divergence("kl")
+    estimator = DensityRatio(guide=None, weighting=weighting, bandwidth=0.4)
+    found = estimator.fit(wide, q, numerator_weight=weight).divergence("kl")
+    ignored = estimator.fit(wide, q).divergence("kl")
     assert found.value == pytest.approx(0.5, abs=0.12)
     assert ignored.value > 0.9
 
@@ -164,7 +185,7 @@ def test_weights_correct_a_biased_sample(weighting):
 def test_rows_of_no_weight_have_no_say():
     weight = np.ones(len(P))
     weight[::3] = 0
-    options = {"bandwidth": 0.6, "weighting": "uniform"}
+    options = {"guide": None, "bandwidth": 0.6, "weighting": "uniform"}
     found = DensityRatio(**options).fit(P, Q, numerator_weight=weight)
     expected = DensityRatio(**options).fit(P[weight > 0], Q)
     # the pooled covariance counts degrees of freedom, which differ by the rows that do not count
@@ -186,25 +207,23 @@ def test_every_target_lowers_the_bias_where_it_looks(target):
     x = np.concatenate([p, q])
     r = np.exp(pair.log_ratio(x))
     importance = {"pooled": r**0, "posterior": (r / (1 + r) ** 2) ** 2, "ratio": r**2, "kl": r / (1 + r)}[target]
-    after, before = (
-        np.average(DensityRatio(target=target, weighting=weighting).fit(p, q).residual_bias(x) ** 2, weights=importance)
-        for weighting in ("variational", "uniform")
-    )
+    options = {"guide": None, "target": target}
+    fitted = [DensityRatio(**options, weighting=weighting).fit(p, q) for weighting in ("variational", "uniform")]
+    after, before = (np.average(ratio.residual_bias(x) ** 2, weights=importance) for ratio in fitted)
     assert after < 0.1 * before
 
 
 def test_targets_differ():
-    results = {
-        t: DensityRatio(target=t).fit(P, Q).divergence("kl").value for t in ("pooled", "posterior", "ratio", "kl")
-    }
-    assert len({round(value, 8) for value in results.values()}) == 4
+    targets = ("pooled", "posterior", "ratio", "kl")
+    results = [DensityRatio(guide=None, target=target).fit(P, Q).divergence("kl").value for target in targets]
+    assert len({round(value, 8) for value in results}) == 4
 
 
 def test_both_samples_count_alike_whatever_their_sizes():
     pair = isotropic(2)
     p, q = pair.sample(100, 3_000)
-    ratio = DensityRatio(max_basis=500).fit(p, q)
-    plain = DensityRatio(weighting="uniform").fit(p, q)
+    ratio = DensityRatio(guide=None, max_basis=500).fit(p, q)
+    plain = DensityRatio(guide=None, weighting="uniform").fit(p, q)
     for x in (p, q):
         assert np.mean(ratio.residual_bias(x) ** 2) < 0.05 * np.mean(plain.residual_bias(x) ** 2)
 
@@ -212,7 +231,7 @@ def test_both_samples_count_alike_whatever_their_sizes():
 def test_residual_bias_predicts_the_error_of_plain_estimates():
     pair = one_dimensional()
     p, q = pair.sample(50_000)
-    ratio = DensityRatio(weighting="uniform", bandwidth=0.3).fit(p, q)
+    ratio = DensityRatio(guide=None, weighting="uniform", bandwidth=0.3).fit(p, q)
     x = np.linspace(-1, 1.5, 11)[:, None]
     error = ratio.log_ratio(x) - pair.log_ratio(x)
     predicted = ratio.bandwidth_**2 * ratio.residual_bias(x)
@@ -223,7 +242,7 @@ def test_residual_bias_predicts_the_error_of_plain_estimates():
 def test_far_queries_have_finite_log_ratios():
     far = np.array([[1e3, 0, 0], [0, -1e5, 0.0]])
     for weighting in WEIGHTINGS:
-        ratio = DensityRatio(weighting=weighting).fit(P, Q)
+        ratio = DensityRatio(guide=None, weighting=weighting).fit(P, Q)
         assert np.isfinite(ratio.log_ratio(far)).all()
         assert np.isfinite(ratio.ratio(far)).all()
 
@@ -231,7 +250,7 @@ def test_far_queries_have_finite_log_ratios():
 @pytest.mark.parametrize("rule", ["scott", "silverman", "likelihood", "ise"])
 def test_bandwidth_rules_are_averaged_over_the_samples(rule):
     ratio = DensityRatio(bandwidth=rule).fit(P, Q)
-    each = [select_bandwidth(ratio._fitted.pool.main.coordinates(x), rule) for x in (P, Q)]
+    each = [select_bandwidth(ratio._fitted.average.main.coordinates(x), rule) for x in (P, Q)]
     assert ratio.bandwidth_ == pytest.approx(np.mean(each), rel=1e-6)
     assert DensityRatio(guide=None).fit(P, Q).bandwidth_ != ratio.bandwidth_
 
@@ -309,8 +328,8 @@ def test_without_options_the_scores_are_chosen_by_the_held_out_loss_and_it_is_to
 def test_the_weight_that_the_default_tries_is_that_of_the_chosen_scores(monkeypatch):
     """Three modes of equal mean and covariance: Gaussian scores see no bias, and would give a weight of one."""
     tried = []
-    weigh = Fitting._small_weight
-    monkeypatch.setattr(Fitting, "_small_weight", lambda *args: tried.append(weigh(*args)) or tried[-1])
+    weigh = WeightTrial.fit
+    monkeypatch.setattr(WeightTrial, "fit", lambda *args: tried.append(weigh(*args)) or tried[-1])
     p, q = three_modes().sample(500)
     DensityRatio().fit(p, q)
     few = fit_whitening(p, q, (np.ones(500), np.ones(500)), ("p", "q"))(p)
@@ -324,7 +343,6 @@ def test_derivatives_may_be_an_object():
 
     found, expected = (DensityRatio(guide=None, derivatives=d).fit(P, Q) for d in (OwnGaussian(), "gaussian"))
     np.testing.assert_allclose(found.log_ratio(Z), expected.log_ratio(Z))
-    assert DensityRatio(derivatives=OwnGaussian()).fit(P, Q).guide_ == "none"
 
 
 def test_each_side_has_its_own_derivatives_though_fit_returns_the_object_itself():
@@ -340,7 +358,7 @@ def test_each_side_has_its_own_derivatives_though_fit_returns_the_object_itself(
             return (self.score(x) ** 2).sum(axis=1) - x.shape[1]
 
     given = StandardNormal()
-    ratio = DensityRatio(derivatives=given).fit(P, Q)
+    ratio = DensityRatio(guide=None, derivatives=given).fit(P, Q)
     one, other = ratio._fitted.derivatives
     assert np.linalg.norm(one.mean - other.mean) > 1  # the means are √2 apart
     assert ratio.diagnostics_["squared_bias_before"] > 10 * ratio.diagnostics_["squared_bias_after"] > 0
@@ -380,6 +398,7 @@ def test_one_thread_asked_for_is_one_thread_throughout(guide, monkeypatch):
     monkeypatch.setattr(whitening, "_NUMBERS", 60)  # so that even these few rows are whitened in blocks
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+    many = np.tile(P, (50, 1))  # rows enough for several blocks of weights and of biases
     pools = []
 
     def pool(threads, make=parallel._pool):
@@ -387,7 +406,8 @@ def test_one_thread_asked_for_is_one_thread_throughout(guide, monkeypatch):
         return make(threads)
 
     monkeypatch.setattr(parallel, "_pool", pool)
-    DensityRatio(guide, n_threads=1).fit(P, Q).log_ratio(Z)
+    one = DensityRatio(guide=guide, n_threads=1).fit(P, Q)
+    one.log_ratio(Z), one.log_weight(many), one.residual_bias(many), one.divergence("kl")
     assert pools == []
-    DensityRatio(guide).fit(P, Q).log_ratio(Z)
+    DensityRatio(guide=guide).fit(P, Q).log_ratio(Z)
     assert set(pools) & {2, 3, 4}

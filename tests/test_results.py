@@ -4,7 +4,6 @@ import json
 import pytest
 
 from vwkde import Estimate
-from vwkde.results import shown
 
 ESTIMATE = Estimate(0.5, 0.1, kind="kl", diagnostics={"bandwidth": 0.123456, "rows": [3, 4]})
 
@@ -50,9 +49,3 @@ def test_becomes_json():
         "interval": pytest.approx([0.304, 0.696], abs=1e-5),
         "diagnostics": {"bandwidth": 0.123456, "rows": [3, 4]},
     }
-
-
-def test_what_belongs_to_two_samples_is_told_apart():
-    assert shown([0.25, 3]) == "0.25, 3"
-    losses = [{"gaussian": -1.5, "kernel": -1.25}, {"gaussian": -2.0}]
-    assert shown(losses) == "gaussian -1.5, kernel -1.25 / gaussian -2"

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+__all__ = ["is_baseline", "methods", "parameters_of"]
+
 _OWN: dict[str, tuple[str, dict[str, Any]]] = {
     "vwkde-mb": (
         "Variationally weighted kernel density ratio, Gaussian scores (Yoon, Park, Yun, Kim and Noh, NeurIPS 2023)",

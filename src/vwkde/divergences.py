@@ -12,6 +12,8 @@ from vwkde.catalogue import is_baseline, parameters_of
 from vwkde.ratio import DensityRatio
 from vwkde.results import Estimate
 
+__all__ = ["divergence", "kl_divergence", "log_density_ratio", "make_estimator", "make_ratio"]
+
 
 def kl_divergence(
     numerator: Any,

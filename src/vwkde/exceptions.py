@@ -1,5 +1,7 @@
 """Warnings and errors of this package, each of its own class so that it can be caught or silenced alone."""
 
+__all__ = ["BiasWarning", "DegenerateDataWarning", "DisjointSupportError", "FewImagesWarning", "OverlapWarning"]
+
 
 class DegenerateDataWarning(UserWarning):
     """Columns or directions carry no variation; the warning says what was done about them."""

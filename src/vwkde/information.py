@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from vwkde._data.validation import check_sample
-from vwkde._models.guides import FOLDS
+from vwkde._models.guides.cross_fit import FOLDS
 from vwkde.divergences import make_ratio
 from vwkde.results import Estimate
+
+__all__ = ["mutual_information"]
 
 _COPIES = 10
 """Rows of the product of the marginals for each row of the joint sample."""

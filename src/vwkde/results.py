@@ -8,27 +8,30 @@ import numpy as np
 from scipy.special import ndtri
 
 from vwkde._display import html, svg
+from vwkde._display.text import shown as shown
+
+__all__ = ["Estimate"]
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimated number, its errors, and how it came about. `float(estimate)` is its value.
+    """An estimated number, its errors, and how it was found. `float(estimate)` is its value.
 
     Parameters
     ----------
     value : float
         The estimate.
     standard_error : float
-        The scatter over samples.
+        The standard deviation over samples.
     kind : str
         What was estimated, for example "kl".
     unit : str
-        "nats", or nothing.
+        "nats", or "" for numbers without a unit.
     systematic_error : float
-        How far the bias that is left may move the value, as far as it can be told: by what the candidates that share
-        the answer disagree about, or by the bias that a weight leaves. The interval holds both errors.
+        How far the remaining bias may move the value, as far as the data show it: by the disagreement of the candidates
+        that share the answer, or by the bias that a weight leaves. The interval covers both errors.
     confidence_level : float
-        The probability with which the interval holds the truth.
+        The probability that the interval covers the truth.
     diagnostics : dict
         What was chosen from the data, and how well the samples overlap.
     """
@@ -43,7 +46,7 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Return the ends of the interval that holds the truth with the probability `confidence_level`."""
+        """The ends of the interval that covers the truth with probability `confidence_level`."""
         width = float(ndtri(0.5 + self.confidence_level / 2) * np.hypot(self.standard_error, self.systematic_error))
         return self.value - width, self.value + width
 
@@ -82,15 +85,3 @@ class Estimate:
         if -3 * self.standard_error <= self.value < 0:
             return ["negative: a divergence too small to tell from zero with these samples"]
         return []
-
-
-def shown(value: Any) -> str:
-    """Return a diagnostic as people read it."""
-    if isinstance(value, list):
-        of_dicts = any(isinstance(part, dict) for part in value)
-        return (" / " if of_dicts else ", ").join(map(shown, value))
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {shown(part)}" for name, part in value.items())
-    if value is None:
-        return "–"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -23,6 +23,8 @@ from vwkde._data.validation import check_pair
 from vwkde._display import html, svg
 from vwkde._runtime.progress import track
 
+__all__ = ["TwoSampleResult", "two_sample_test"]
+
 Floats = NDArray[np.float64]
 
 _WEIGHTS = {"means": 6.0, "energy": 6.0, "covariances": 1.0, "kernels": 1.0}

@@ -8,11 +8,8 @@ from vwkde._answers.functionals import (
     AtSample,
     check_divergence,
     check_interval,
-    fall_of_log_loss,
-    log_loss,
     unit_of,
 )
-from vwkde._data.sample import make_sample
 from vwkde.datasets import Gaussian, GaussianPair, mean_difference, one_dimensional
 
 RANDOM = np.random.default_rng(0)
@@ -161,17 +158,3 @@ def test_high_orders_do_not_overflow():
 def test_only_logarithms_are_in_nats():
     assert {kind for kind in KINDS if unit_of(kind) == ""} == {"hellinger", "chi2", "total-variation"}
     assert unit_of("renyi") == "nats"
-
-
-def test_the_fall_of_the_log_loss_is_that_of_its_means():
-    samples = [make_sample(RANDOM.normal(size=(n, 1)), np.ones(n)) for n in (80, 50)]
-    before, after = ([RANDOM.normal(size=len(s)) for s in samples] for _ in range(2))
-    fall, error = fall_of_log_loss(before, after, samples)
-    weights = [s.weight for s in samples]
-    assert fall == pytest.approx(log_loss(*before, *weights) - log_loss(*after, *weights))
-    terms = [
-        np.logaddexp(0, -sign * then) - np.logaddexp(0, -sign * now)
-        for sign, then, now in zip((1, -1), before, after, strict=True)
-    ]
-    assert error == pytest.approx(0.5 * np.sqrt(sum(t.var(ddof=1) / len(t) for t in terms)))
-    assert fall_of_log_loss(before, before, samples) == (0.0, 0.0)

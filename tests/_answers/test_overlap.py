@@ -7,7 +7,7 @@ from vwkde.datasets import isotropic, mean_difference
 
 def test_effective_size_is_the_number_of_points_under_a_wide_kernel():
     p, q = isotropic(2).sample(300, 200)
-    diagnostics = vwkde.DensityRatio(weighting="uniform", bandwidth=1e3).fit(p, q).diagnostics_
+    diagnostics = vwkde.DensityRatio(guide=None, weighting="uniform", bandwidth=1e3).fit(p, q).diagnostics_
     assert diagnostics["effective_size"] == pytest.approx([300, 200], rel=1e-3)
     assert diagnostics["largest_weight_share"] == pytest.approx([1 / 300, 1 / 200])
 
@@ -26,7 +26,7 @@ def test_a_heavy_row_shows():
     p, q = isotropic(2).sample(100)
     weight = np.ones(100)
     weight[3] = 100
-    ratio = vwkde.DensityRatio(weighting="uniform").fit(p, q, denominator_weight=weight)
+    ratio = vwkde.DensityRatio(guide=None, weighting="uniform").fit(p, q, denominator_weight=weight)
     assert ratio.diagnostics_["largest_weight_share"][1] == pytest.approx(100 / 199)
 
 
@@ -45,7 +45,7 @@ def test_the_weight_is_no_part_of_the_density():
     random = np.random.default_rng(0)
     p, q = random.normal(size=(400, 4)), random.normal(size=(400, 4))
     for weighting in ("closed-form", "variational"):
-        fractions = vwkde.DensityRatio(weighting=weighting).fit(p, q).diagnostics_["unsupported_fraction"]
+        fractions = vwkde.DensityRatio(guide=None, weighting=weighting).fit(p, q).diagnostics_["unsupported_fraction"]
         assert max(fractions) < 0.06
 
 
@@ -57,8 +57,8 @@ def test_the_warning_names_the_sample_that_is_not_covered():
     with pytest.warns(vwkde.OverlapWarning, match="the denominator's points lie where the numerator"):
         vwkde.divergence(narrow, wide, "reverse-kl")
     with pytest.warns(vwkde.OverlapWarning, match="the denominator's points lie where the numerator"):
-        vwkde.divergence(narrow, wide, "renyi", order=0.5, weighting="uniform")
-    assert vwkde.divergence(narrow, wide, "total-variation", weighting="uniform").value > 0.8
+        vwkde.divergence(narrow, wide, "renyi", order=0.5, guide=None, weighting="uniform")
+    assert vwkde.divergence(narrow, wide, "total-variation", guide=None, weighting="uniform").value > 0.8
 
 
 def test_a_divergence_that_cannot_be_is_told():
@@ -70,7 +70,7 @@ def test_a_divergence_that_cannot_be_is_told():
     with pytest.warns(vwkde.BiasWarning, match="weighting='uniform'"):
         vwkde.kl_divergence(narrow, wide, guide=None)
     assert vwkde.kl_divergence(narrow, wide).value == pytest.approx(1.13, abs=0.3)
-    assert vwkde.kl_divergence(narrow, wide, weighting="uniform").value == pytest.approx(1.13, abs=0.4)
+    assert vwkde.kl_divergence(narrow, wide, guide=None, weighting="uniform").value == pytest.approx(1.13, abs=0.4)
 
 
 def test_overlap_seen_on_a_part_is_told_for_all_rows(monkeypatch):

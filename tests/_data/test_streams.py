@@ -14,7 +14,7 @@ from vwkde._data.sample import Rest, Sample
 from vwkde._data.sources import ArrayRows, open_source
 from vwkde._data.streams import Stream, open_pair
 from vwkde._fit.kernel_estimate import EstimatePair, RestSums, Weighing
-from vwkde._models.derivatives.gaussian import fit_gaussian
+from vwkde._models.gaussian import fit_gaussian
 from vwkde._models.weights.expansion import KernelExpansion, fit_expansion
 from vwkde._models.weights.residual import bias_terms
 from vwkde._models.weights.streamed import fit_expansion_to_all

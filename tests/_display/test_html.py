@@ -100,7 +100,7 @@ def test_scikit_learn_can_be_set_to_text():
 def test_a_classifier_shows_how_far_its_classes_are_from_one_another():
     X = np.concatenate([P, Q, P + 30])
     y = np.repeat(["<a>", "b", "c"], [len(P), len(Q), len(P)])
-    fitted = vwkde.RatioClassifier(vwkde.DensityRatio(guide="gaussian"))
+    fitted = vwkde.RatioClassifier(ratio=vwkde.DensityRatio(guide="gaussian"))
     assert html(fitted) == ""
     words = text(html(fitted.fit(X, y)))
     assert f"{fitted.ratios_[0, 1].numerator_log_ratio_.mean():.2f}" in words
@@ -111,7 +111,7 @@ def test_a_classifier_shows_how_far_its_classes_are_from_one_another():
 
 def test_many_classes_are_cut_short():
     X = RANDOM.normal(size=(70, 1)) + np.repeat(np.arange(14), 5)[:, None] * 0.1
-    fitted = vwkde.RatioClassifier(vwkde.DensityRatio(guide=None, weighting="uniform", bandwidth=1.0))
+    fitted = vwkde.RatioClassifier(ratio=vwkde.DensityRatio(guide=None, weighting="uniform", bandwidth=1.0))
     assert "and 2 classes more" in text(html(fitted.fit(X, np.repeat(np.arange(14), 5))))
 
 

@@ -1,16 +1,18 @@
 """What is chosen, on data whose right answer is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 import vwkde
 from vwkde import DensityRatio
-from vwkde._compute.resources import ONE_THREAD
-from vwkde._data.sample import Sample
-from vwkde._fit.candidates import Space, candidates, shares
+from vwkde._data.sample import make_unordered_sample
+from vwkde._fit.averaging import shares
+from vwkde._fit.candidates import Space, find_candidates
 from vwkde._fit.guided_ratio import GuidedRatio
-from vwkde._fit.kernel_estimate import EstimatePair
+from vwkde._fit.kernel_estimate import Numerics, make_pair
 from vwkde._models.weights.uniform import UniformWeight
 from vwkde.datasets import Gaussian, GaussianPair, isotropic, mean_difference
 from vwkde.exceptions import DegenerateDataWarning
@@ -23,26 +25,46 @@ class Slope:
         return 0.4 * x[:, 0]
 
 
-def space(p, q, guides, name="whitened", weigh=None):
-    samples = [Sample(x, np.ones(len(x)), np.arange(len(x))) for x in (p, q)]
-    return Space(name, *samples, guides, axes_matter=name != "whitened", weigh=weigh)
+class SlopeTrial:
+    """A trial of that weight."""
+
+    def fit(self, samples, numerics):
+        del samples, numerics
+        return Slope()
+
+
+def space(p, q, guides, name="whitened", weight=None):
+    samples = make_unordered_sample(p), make_unordered_sample(q)
+    return Space(name, np.asarray, samples, guides, axes_matter=name != "whitened", weight=weight)
+
+
+def candidates(*arguments, bandwidth=None, **options):
+    return find_candidates(space(*arguments, **options), bandwidth, Numerics())
 
 
 def test_candidates_are_the_guided_ratios_they_stand_for():
     p, q = isotropic(2).sample(120, 90)
-    found = candidates(space(p, q, (None, "gaussian"), weigh=lambda *_: Slope()), None, 0, ONE_THREAD)
-    assert sum(isinstance(c.weight, Slope) and np.isfinite(c.bandwidth) for c in found) == 12
-    for c in found[::5]:
-        pair = EstimatePair(c.space.numerator, c.space.denominator, c.weight, c.bandwidth, p.dtype, ONE_THREAD, c.guide)
-        ratio = GuidedRatio(pair, c.guide, most=np.log(90))
-        np.testing.assert_allclose(ratio.at_numerator, c.at_numerator, rtol=1e-9, atol=1e-10)
-        np.testing.assert_allclose(ratio.at_denominator, c.at_denominator, rtol=1e-9, atol=1e-10)
-        expected = np.mean(np.logaddexp(0, -c.at_numerator)) + np.mean(np.logaddexp(0, c.at_denominator))
+    found = candidates(p, q, (None, "gaussian"), weight=SlopeTrial())
+    assert sum(isinstance(c.form.weight, Slope) and c.bandwidth is not None for c in found) == 12
+    for c in [c for c in found if c.bandwidth is not None][::5]:
+        pair = make_pair(c.space.samples, c.form.weight, c.bandwidth, Numerics(), c.form.guide)
+        ratio = GuidedRatio(c.form.guide, pair, most=np.log(90))
+        for alone, at in zip(ratio.at_samples, c.at_samples, strict=True):
+            np.testing.assert_allclose(alone, at, rtol=1e-9, atol=1e-10)
+        expected = np.mean(np.logaddexp(0, -c.at_samples[0])) + np.mean(np.logaddexp(0, c.at_samples[1]))
         assert c.loss == pytest.approx(expected / 2)
 
 
+def test_guides_alone_are_candidates_unless_a_bandwidth_is_given():
+    p, q = isotropic(2).sample(120, 90)
+    alone = [c for c in candidates(p, q, (None, "gaussian")) if c.bandwidth is None]
+    assert [c.form.guide.name for c in alone] == ["none", "gaussian"]
+    assert all(c.at_samples is c.form.guide.at_samples for c in alone)
+    assert {c.bandwidth for c in candidates(p, q, (None, "gaussian"), bandwidth=0.7)} == {0.7}
+
+
 def test_shares_add_up_and_fall_off_with_the_loss():
-    found = candidates(space(*isotropic(2).sample(200), (None, "gaussian", "logistic")), None, 0, ONE_THREAD)
+    found = candidates(*isotropic(2).sample(200), (None, "gaussian", "logistic"))
     share = np.array(shares(found, averages=False))
     assert share.sum() == pytest.approx(1)
     assert np.count_nonzero(share) <= 3  # one bandwidth for each guide
@@ -50,7 +72,7 @@ def test_shares_add_up_and_fall_off_with_the_loss():
 
 
 def test_in_averages_all_bandwidths_share():
-    found = candidates(space(*isotropic(2).sample(200), ("gaussian",)), None, 0, ONE_THREAD)
+    found = candidates(*isotropic(2).sample(200), ("gaussian",))
     share = np.array(shares(found, averages=True))
     assert share.sum() == pytest.approx(1)
     assert np.count_nonzero(share) > 2
@@ -61,7 +83,7 @@ def test_in_averages_all_bandwidths_share():
 
 def test_what_is_worse_than_knowing_nothing_has_no_share():
     p, q = mean_difference(2, 0.0).sample(8)
-    found = candidates(space(p, q, (None,)), None, 0, ONE_THREAD)
+    found = candidates(p, q, (None,))
     losses = np.array([c.loss for c in found])
     assert losses.max() > np.log(2) + 0.05
     for averages in (False, True):
@@ -74,21 +96,20 @@ def test_what_is_worse_than_knowing_nothing_has_no_share():
 
 def test_candidates_that_depend_on_the_axes_must_be_clearly_better():
     p, q = isotropic(2).sample(300)
-    free = candidates(space(p, q, ("gaussian",)), None, 0, ONE_THREAD)
-    bound = candidates(space(p, q, ("gaussian",), name="normal scores"), None, 0, ONE_THREAD)
+    free = candidates(p, q, ("gaussian",))
+    bound = candidates(p, q, ("gaussian",), name="normal scores")
     assert sum(shares(free + bound, averages=False)[len(free) :]) == 0
-    poor = candidates(space(p, q, (None,)), np.array([0.01]), 0, ONE_THREAD)
+    poor = candidates(p, q, (None,), bandwidth=0.01)
     assert sum(shares(poor + bound, averages=False)[len(poor) :]) == pytest.approx(1)
 
 
 def test_averages_forgive_an_unbiased_guide_its_noise():
     pair = GaussianPair(Gaussian(np.zeros(15), np.eye(15)), Gaussian(np.zeros(15), np.diag(np.geomspace(0.5, 2, 15))))
-    found = candidates(space(*pair.sample(250), ("gaussian", "shrunk-gaussian")), None, 0, ONE_THREAD)
+    found = candidates(*pair.sample(250), ("gaussian", "shrunk-gaussian"))
     for c in found:
-        alone = c.guide.name == "gaussian" and np.isinf(c.bandwidth)
-        assert c.average_loss == (c.loss - c.noise_loss if alone else c.loss)
-        assert 0 < c.noise_loss < 1
-    chosen = [found[int(np.argmax(shares(found, averages)))].guide.name for averages in (False, True)]
+        forgiven = c.form.guide.name == "gaussian" and c.bandwidth is None
+        assert (0.001 < c.loss - c.average_loss < 1) if forgiven else (c.average_loss == c.loss)
+    chosen = [found[int(np.argmax(shares(found, averages)))].form.guide.name for averages in (False, True)]
     assert chosen == ["shrunk-gaussian", "gaussian"]
 
 
@@ -117,7 +138,7 @@ def modes(random, centres):
 def test_a_bandwidth_given_is_kept():
     ratio = DensityRatio(bandwidth=0.8).fit(*isotropic(3).sample(200))
     assert ratio.bandwidth_ == 0.8
-    assert {member.ratio.pair.bandwidth for member in ratio._fitted.pool.members} == {0.8}
+    assert {member.ratio.bandwidth for member in ratio._fitted.average.members} == {0.8}
 
 
 @pytest.mark.parametrize("guide", ["gaussian", "logistic", LogisticRegression()])
@@ -147,12 +168,14 @@ def test_large_samples_are_chosen_for_on_a_part_and_fitted_whole(monkeypatch):
     monkeypatch.setattr("vwkde._fit.candidates.MOST_ROWS", 400)
     ratio = DensityRatio().fit(p, q)
     assert len(ratio.numerator_log_ratio_) == 1_500
-    assert all(len(m.ratio.guide.at_numerator) == 1_500 for m in ratio._fitted.pool.members)
+    members = ratio._fitted.average.members
+    assert all(len(m.ratio.guide.at_samples[0]) == 1_500 for m in members)
     assert ratio.divergence("kl").value == pytest.approx(whole.value, abs=0.1)
-    for member in ratio._fitted.pool.members:  # what one pass gave them is what each would have computed
-        alone = GuidedRatio(member.ratio.pair, member.ratio.guide, member.ratio.most)
-        np.testing.assert_allclose(member.ratio.at_numerator, alone.at_numerator, rtol=1e-9, atol=1e-10)
-        np.testing.assert_allclose(member.ratio.at_denominator, alone.at_denominator, rtol=1e-9, atol=1e-10)
+    smoothed = [member.ratio for member in members if isinstance(member.ratio, GuidedRatio)]
+    assert smoothed
+    for each in smoothed:  # what one pass gave them is what each would have computed
+        alone = replace(each, known=None)
+        np.testing.assert_allclose(each.at_samples, alone.at_samples, rtol=1e-9, atol=1e-10)
 
 
 def test_the_papers_weight_is_a_candidate(monkeypatch):
@@ -161,11 +184,11 @@ def test_the_papers_weight_is_a_candidate(monkeypatch):
 
     def choose_weighted(found, averages):
         del averages
-        weighted = [c for c in found if not isinstance(c.weight, UniformWeight)]
+        weighted = [c for c in found if not isinstance(c.form.weight, UniformWeight)]
         chosen.append(weighted[len(weighted) // 2])
         return [float(c is chosen[-1]) for c in found]
 
-    monkeypatch.setattr("vwkde._fit.candidates.shares", choose_weighted)
+    monkeypatch.setattr("vwkde._fit.averaging.shares", choose_weighted)
     p, q = isotropic(2).sample(150)
     ratio = DensityRatio().fit(p, q)
     assert ratio.diagnostics_["weighting"] == "variational"

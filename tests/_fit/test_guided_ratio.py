@@ -1,17 +1,20 @@
 """The guided form against its mathematics, on grids that stand for whole densities, so that nothing is random."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import vwkde
-from vwkde._compute.resources import ONE_THREAD
 from vwkde._data.sample import Sample
-from vwkde._fit.guided_ratio import GuidedRatio, TiltedDerivatives
-from vwkde._fit.kernel_estimate import EstimatePair
-from vwkde._models.guides import CrossFitted, no_guide
+from vwkde._fit.guided_ratio import GuideAlone, GuidedRatio
+from vwkde._fit.kernel_estimate import Numerics, make_pair
+from vwkde._models.derivatives.tilted import TiltedDerivatives
+from vwkde._models.guides.cross_fit import CrossFitted, no_guide
 from vwkde._models.weights.residual import bias_terms, residual_bias
 from vwkde._models.weights.uniform import UniformWeight
-from vwkde.datasets import isotropic, one_dimensional, three_modes
+from vwkde.datasets import Gaussian, GaussianPair, isotropic, one_dimensional
 
 PAIR = one_dimensional()
 GRID = np.linspace(-12, 12, 4_001)[:, None]
@@ -27,12 +30,11 @@ def guided(guide, bandwidth):
     """Return the guided ratio of the exact densities, smoothed by the kernel, with a known guide."""
     p, q = density_as_sample(PAIR.numerator), density_as_sample(PAIR.denominator)
     if guide is None:
-        cross_fitted = no_guide(p, q)
+        cross_fitted = no_guide((p, q))
     else:
         values = guide(GRID)
-        cross_fitted = CrossFitted("gaussian", (guide,), values, values, (0 * values, 0 * values))
-    pair = EstimatePair(p, q, UniformWeight(), bandwidth, np.dtype(np.float64), ONE_THREAD, cross_fitted)
-    return GuidedRatio(pair, cross_fitted)
+        cross_fitted = CrossFitted("gaussian", (guide,), (values, values), (0 * values, 0 * values))
+    return GuidedRatio(cross_fitted, make_pair((p, q), UniformWeight(), bandwidth, Numerics(), cross_fitted))
 
 
 def coarse(x):
@@ -69,8 +71,12 @@ def test_residual_bias_of_tilted_densities_is_the_derived_one():
     np.testing.assert_allclose(found, measured, atol=0.015)
 
 
-def test_an_infinite_bandwidth_leaves_the_guide_alone():
-    np.testing.assert_array_equal(guided(coarse, np.inf).log_ratio(X), coarse(X))
+def test_a_guide_alone_is_what_an_ever_wider_kernel_leaves():
+    ratio = guided(coarse, 1e4)
+    alone = GuideAlone(ratio.guide, ratio.samples)
+    np.testing.assert_array_equal(alone.log_ratio(X), coarse(X))
+    np.testing.assert_array_equal(alone.at_samples, (coarse(GRID), coarse(GRID)))
+    assert alone.bandwidth == np.inf
     np.testing.assert_allclose(guided(coarse, 1e4).log_ratio(X) - coarse(X), _constant(), atol=1e-5)
 
 
@@ -89,7 +95,7 @@ def test_a_narrow_kernel_forgets_the_guide():
 def test_far_from_one_sample_the_sums_add_no_more_than_allowed():
     far = np.array([[11.9]])
     free = guided(None, 0.05).log_ratio(far)
-    bound = GuidedRatio(guided(None, 0.05).pair, guided(None, 0.05).guide, most=5.0).log_ratio(far)
+    bound = replace(guided(None, 0.05), most=5.0).log_ratio(far)
     assert abs(free[0]) > 5
     assert abs(bound[0]) == 5
 
@@ -99,13 +105,15 @@ def test_a_weight_on_top_of_a_guide_must_earn_its_place():
     p, q = pair.sample(300, random_state=1)
     plain, found = (vwkde.kl_divergence(p, q, guide="logistic", weighting=w) for w in ("uniform", "variational"))
     assert found.diagnostics["weighting"] == "uniform"
+    assert found.diagnostics["weighting_tried"] == "variational"
     assert found.value == plain.value
     assert 0.2 < found.value < 1.5 * pair.kl
 
 
 def test_a_weight_on_top_of_a_guide_leaves_one_ratio_that_counts_in_full():
-    p, q = three_modes().sample(300)
-    ratio = vwkde.DensityRatio(guide="logistic", weighting="closed-form").fit(p, q)
-    (member,) = ratio._fitted.pool.members
+    pair = GaussianPair(Gaussian(np.zeros(2), np.eye(2)), Gaussian(np.array([0.7, 0.0]), 1.6 * np.eye(2)))
+    ratio = vwkde.DensityRatio(guide=LogisticRegression(), bandwidth=0.6).fit(*pair.sample(2_000))
+    assert ratio.diagnostics_["weighting"] == "variational"
+    (member,) = ratio._fitted.average.members
     assert member.pointwise == member.average == 1
-    np.testing.assert_array_equal(ratio._fitted.pool.at_numerator(averages=True), member.ratio.at_numerator)
+    np.testing.assert_array_equal(ratio._fitted.average.at_samples(averages=True), member.ratio.at_samples)

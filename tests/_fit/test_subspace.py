@@ -3,8 +3,13 @@ import pytest
 from scipy.stats import special_ortho_group
 
 from vwkde import DensityRatio, kl_divergence
+from vwkde._coordinates.projection import Projection, project_samples
 from vwkde._data.sample import make_sample
-from vwkde._fit.subspace import Projection, find_subspace, project_samples
+from vwkde._fit.candidates import Candidate, Form, Space
+from vwkde._fit.kernel_estimate import Numerics
+from vwkde._fit.subspace import find_subspace
+from vwkde._models.guides.cross_fit import no_guide
+from vwkde._models.weights.uniform import UniformWeight
 from vwkde.datasets import isotropic, mean_difference, three_modes
 
 PAIR = three_modes(20)
@@ -53,30 +58,30 @@ def test_the_paper_is_left_alone_unless_asked():
     assert asked.divergence("kl").value > plain.divergence("kl").value + 0.3
 
 
+def directions_against(samples, log_ratios):
+    """Return what is found where the best candidate in all directions has these log ratios."""
+    space = Space("whitened", np.asarray, samples, (None,))
+    best = Candidate(space, Form(no_guide(samples), UniformWeight()), 1.0, log_ratios)
+    return find_subspace(space, [best], None, Numerics())
+
+
 def test_rows_held_out_decide():
     samples = tuple(make_sample(x, np.ones(400)) for x in three_modes(8).sample(400))
     exact = tuple(three_modes(8).log_ratio(s.points) for s in samples)
-
-    def fit(p, q):
-        assert len(p) in (266, 267)
-        assert p.points.shape[1] == q.points.shape[1] == 2
-        return lambda x: np.zeros(len(x))
-
-    # the truth in all directions is not given up for nothing in two
-    assert find_subspace(samples, exact, fit, 0) is None
-    # and a wrong answer in all directions is given up even for nothing
-    found = find_subspace(samples, tuple(-e for e in exact), fit, 0)
+    # the truth in all directions is not given up for an estimate in two
+    assert directions_against(samples, exact) is None
+    # and a wrong answer in all directions is given up for one
+    found = directions_against(samples, tuple(-e for e in exact))
     assert found.shape == (8, 2)
+    assert np.linalg.norm(found[:2]) == pytest.approx(np.sqrt(2), abs=0.2)  # the modes are in the first two columns
 
 
-def test_too_few_rows_or_columns_are_not_searched():
-    def fit(*_):
-        raise AssertionError("not to be called")
-
+def test_too_few_rows_or_columns_are_not_searched(monkeypatch):
+    monkeypatch.setattr("vwkde._fit.subspace.find_directions", None)
     for rows, columns in ((100, 8), (400, 3)):
         x = np.random.default_rng(0).normal(size=(2, rows, columns))
         samples = make_sample(x[0], np.ones(rows)), make_sample(x[1] + 1, np.ones(rows))
-        assert find_subspace(samples, (np.zeros(rows), np.zeros(rows)), fit, 0) is None
+        assert directions_against(samples, (np.zeros(rows), np.zeros(rows))) is None
 
 
 def test_projections_keep_rows_and_weights():

@@ -8,20 +8,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from vwkde._answers.functionals import log_loss
 from vwkde._data.sample import Sample
-from vwkde._models.guides import (
-    FOLDS,
-    NAMES,
-    AdditiveSplines,
-    cross_fit,
-    fit_classifier,
-    fit_densities,
-    no_guide,
-    quadratic_features,
-    shrunk_gaussian,
-    unbiased_gaussian,
-)
+from vwkde._models.gaussian import shrunk_gaussian, unbiased_gaussian
+from vwkde._models.guides import GUIDES
+from vwkde._models.guides.classifiers import AdditiveSplines, fit_classifier
+from vwkde._models.guides.cross_fit import FOLDS, cross_fit, no_guide
+from vwkde._models.guides.densities import fit_gaussians
+from vwkde._models.guides.logistic import quadratic_features
+from vwkde._models.log_loss import log_loss
 from vwkde.datasets import mean_difference
 
 
@@ -38,7 +32,7 @@ def test_the_unbiased_gaussian_is_right_in_the_mean_and_the_plain_one_is_not():
     random = np.random.default_rng(0)
     points = random.normal(size=(6, 3))
     samples = [sample(random.normal(size=(15, 3))) for _ in range(4_000)]
-    unbiased = np.array([unbiased_gaussian(s)(points) for s in samples])
+    unbiased = np.array([unbiased_gaussian(s).log_density(points) for s in samples])
     plain = np.array([multivariate_normal(*s.mean_and_covariance()).logpdf(points) for s in samples[:1_000]])
     truth = multivariate_normal(np.zeros(3)).logpdf(points)
     error = unbiased.std(axis=0) / np.sqrt(len(samples))
@@ -50,12 +44,12 @@ def test_the_shrunk_gaussian_is_that_of_ledoit_and_wolf():
     model = LedoitWolf().fit(P.points)
     biased = shrunk_gaussian(P)
     expected = multivariate_normal(model.location_, model.covariance_).logpdf(X)
-    np.testing.assert_allclose(biased(X), expected, atol=0.02)  # its covariance divides by n, not n − 1
+    np.testing.assert_allclose(biased.log_density(X), expected, atol=0.02)  # its covariance divides by n, not n − 1
 
 
 def test_few_rows_fall_back_on_the_shrunk_gaussian():
     few = sample(P.points[:6])
-    np.testing.assert_array_equal(unbiased_gaussian(few)(X), shrunk_gaussian(few)(X))
+    np.testing.assert_array_equal(unbiased_gaussian(few).log_density(X), shrunk_gaussian(few).log_density(X))
 
 
 def test_a_ridge_on_quadratic_features_does_not_see_the_axes():
@@ -64,9 +58,9 @@ def test_a_ridge_on_quadratic_features_does_not_see_the_axes():
     np.testing.assert_allclose(quadratic_features(X @ turn) @ quadratic_features(X @ turn).T, products, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", list(GUIDES))
 def test_every_guide_is_a_coarse_log_ratio(name):
-    guide = cross_fit(name, P, Q, 0, 1)
+    guide = cross_fit(name, (P, Q), 0)
     truth = PAIR.log_ratio(X)
     assert guide.name == name
     assert np.corrcoef(guide(X), truth)[0, 1] > 0.85
@@ -74,9 +68,9 @@ def test_every_guide_is_a_coarse_log_ratio(name):
     assert len(guide.models) == FOLDS
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", list(GUIDES))
 def test_swapping_the_samples_turns_the_sign(name):
-    one, other = cross_fit(name, P, Q, 0, 1), cross_fit(name, Q, P, 0, 1)
+    one, other = cross_fit(name, (P, Q), 0), cross_fit(name, (Q, P), 0)
     tolerance = 0.3 if name == "boosting" else 1e-6
     np.testing.assert_allclose(one.at_numerator, -other.at_denominator, atol=tolerance)
     np.testing.assert_allclose(one(X), -other(X), atol=tolerance)
@@ -86,8 +80,8 @@ def test_values_at_the_samples_come_from_models_that_did_not_see_them():
     """A classifier that knows its rows by heart knows nothing of those held out."""
     same = [sample(x) for x in mean_difference(3, 0.0).sample(300)]
     memory = KNeighborsClassifier(1)
-    guide = cross_fit(memory, *same, 0, 1)
-    held_out = np.concatenate([guide.at_numerator > 0, guide.at_denominator < 0])
+    guide = cross_fit(memory, same, 0)
+    held_out = np.concatenate([guide.at_samples[0] > 0, guide.at_samples[1] < 0])
     seen = guide.models[0](same[0].points) > 0
     assert 0.4 < held_out.mean() < 0.6
     assert seen.mean() > 0.85  # four fifths by heart, the rest by chance
@@ -104,47 +98,47 @@ def test_unequal_sizes_do_not_tilt_a_classifier():
 def test_row_weights_reach_every_guide():
     weight = np.exp(P.points[:, 0])  # turns the numerator into the denominator
     weighted = sample(P.points, weight)
-    for name in NAMES:
-        found, expected = (np.abs(cross_fit(name, p, Q, 0, 1)(X)).mean() for p in (weighted, P))
+    for name in list(GUIDES):
+        found, expected = (np.abs(cross_fit(name, (p, Q), 0)(X)).mean() for p in (weighted, P))
         assert found < 0.7 * expected
 
 
 def test_noise_is_the_variance_over_samples():
-    guides = [cross_fit("gaussian", *(sample(x) for x in PAIR.sample(200, random_state=s)), 0, 1) for s in range(40)]
+    guides = [cross_fit("gaussian", tuple(sample(x) for x in PAIR.sample(200, random_state=s)), 0) for s in range(40)]
     variance = np.var([guide(X) for guide in guides], axis=0)
     noise = np.mean([np.mean(guide.noise[0]) for guide in guides])
     assert 0.4 < noise / variance.mean() < 2.5
 
 
 def test_no_guide_is_zero_everywhere():
-    guide = no_guide(P, Q)
+    guide = no_guide((P, Q))
     assert guide.name == "none"
     assert not guide(X).any()
-    assert not guide.at_numerator.any()
+    assert not guide.at_samples[0].any()
 
 
 def test_folds_may_come_with_the_rows():
     fold = np.arange(400) % FOLDS
     with_fold = Sample(P.points, P.weight, P.rows, fold=fold)
-    guide = cross_fit("gaussian", with_fold, Q, 0, 1)
+    guide = cross_fit("gaussian", (with_fold, Q), 0)
     without = with_fold.subset(fold != 2)
     assert len(without) == 320
     rows = fold == 2
-    np.testing.assert_allclose(guide.at_numerator[rows], guide.models[2](P.points[rows]))
-    assert not np.allclose(guide.at_numerator[rows], guide.models[1](P.points[rows]))
+    np.testing.assert_allclose(guide.at_samples[0][rows], guide.models[2](P.points[rows]))
+    assert not np.allclose(guide.at_samples[0][rows], guide.models[1](P.points[rows]))
 
 
 def test_the_best_ridge_is_the_one_with_the_smallest_held_out_loss():
-    guide = cross_fit("logistic", P, Q, 0, 1)
-    loss = log_loss(guide.at_numerator, guide.at_denominator, P.weight, Q.weight)
-    truth = log_loss(PAIR.log_ratio(P.points), PAIR.log_ratio(Q.points), P.weight, Q.weight)
+    guide = cross_fit("logistic", (P, Q), 0)
+    loss = log_loss(guide.at_samples, (P, Q))
+    truth = log_loss((PAIR.log_ratio(P.points), PAIR.log_ratio(Q.points)), (P, Q))
     assert truth < loss < truth + 0.02
 
 
 def test_directions_that_do_not_vary_give_finite_values():
     flat = P.points.copy()
     flat[:, 0] = 0.0
-    guide = fit_densities(unbiased_gaussian, sample(flat), Q)
+    guide = fit_gaussians(unbiased_gaussian, sample(flat), Q)
     assert np.isfinite(guide(X)).all()
 
 
@@ -153,8 +147,8 @@ def test_the_additive_guide_suits_columns_of_another_shape():
     p, q = sample(random.laplace(size=(600, 3))), sample(random.laplace(0.5, size=(600, 3)))
     losses = {}
     for name in ("gaussian", "logistic", "mixture", "additive"):
-        guide = cross_fit(name, p, q, 0, 1)
-        losses[name] = log_loss(guide.at_numerator, guide.at_denominator, p.weight, q.weight)
+        guide = cross_fit(name, (p, q), 0)
+        losses[name] = log_loss(guide.at_samples, (p, q))
     assert min(losses, key=losses.get) == "additive"
     assert losses["additive"] < min(loss for name, loss in losses.items() if name != "additive") - 0.005
 

@@ -8,7 +8,6 @@ The rows of a sample are also put into an order that depends on the data alone. 
 fall on the same points whatever order, or rotation, the rows arrived in.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
@@ -19,6 +18,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 
 from vwkde._compute import parallel
 from vwkde._data.validation import Array, Names
+from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning, DisjointSupportError
 
 Floats = NDArray[np.float64]
@@ -177,11 +177,10 @@ def _shrunk(correlation: Floats, centred: Floats, constant: NDArray[np.bool_]) -
     """Shrink towards the identity where rows are too few to know the correlations (Ledoit and Wolf)."""
     varying = int(np.count_nonzero(~constant))
     shrinkage = float(ledoit_wolf_shrinkage(centred[:, ~constant], assume_centered=True))
-    warnings.warn(
+    warn(
         f"Rows are few for {varying} columns: the correlations between columns were shrunk by {shrinkage:.0%}. "
         f"Give more rows or fewer columns for an answer that does not depend on the choice of axes.",
         DegenerateDataWarning,
-        stacklevel=2,
     )
     return (1 - shrinkage) * correlation + shrinkage * np.diag(np.where(constant, 0.0, 1.0))
 
@@ -201,9 +200,7 @@ def _report_constant(constant: NDArray[np.bool_], difference: Floats, names: Nam
             f"Columns {labels} are constant within each sample but differ between them: the supports are disjoint, "
             f"the ratio is infinite. Drop those columns if they are labels, not measurements."
         )
-    warnings.warn(
-        f"Columns {labels} are constant in both samples and were left out.", DegenerateDataWarning, stacklevel=2
-    )
+    warn(f"Columns {labels} are constant in both samples and were left out.", DegenerateDataWarning)
 
 
 def _refuse_if_too_far(distance: float) -> None:
@@ -222,9 +219,8 @@ def _report_flat(count: int, directions: Floats, difference: Floats) -> None:
             "The samples lie in parallel planes that do not meet: the supports are disjoint, the ratio is infinite. "
             "Look for a column that the others determine, and drop it."
         )
-    warnings.warn(
+    warn(
         f"Some columns are copies or linear combinations of others: {count} of the {len(difference)} directions "
         f"carry no variation and were left out.",
         DegenerateDataWarning,
-        stacklevel=2,
     )

@@ -1,6 +1,6 @@
 """What notebooks show of a result: a card with its numbers, a small picture and, folded away, all details.
 
-Every style is written at its element, because notebooks may take style sheets out. Text has the page's own colour.
+Styles are inline, because notebooks may remove style sheets. Text has the colour of the page.
 """
 
 from base64 import b64encode
@@ -17,11 +17,11 @@ _CARD = (
 _CELL = "padding:.1em .9em .1em 0;vertical-align:top;text-align:left;border:0;background:none;color:inherit"
 _TABLE = "border:0;border-collapse:collapse;font-size:inherit;margin:0"
 _TEAL = "0,121,140"
-"""The palette's teal as a shade is written."""
+"""The palette's teal, as rgba() wants it."""
 
 
 class ShownWhenFitted:
-    """Adds a card to scikit-learn's picture of an estimator; `_card` returns it, or nothing before the fit."""
+    """Adds a card to scikit-learn's picture of an estimator; `_card` returns it, or "" before the fit."""
 
     def _card(self) -> str:
         raise NotImplementedError
@@ -33,7 +33,7 @@ class ShownWhenFitted:
         return str(estimator_html_repr(self)) + self._card()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """Return text and, unless scikit-learn is set to show text alone, HTML."""
+        """Return text and, if scikit-learn is set to show diagrams, HTML."""
         html = {"text/html": self._repr_html_inner()} if hasattr(self, "_repr_html_") else {}
         return {"text/plain": repr(self)} | html
 
@@ -51,12 +51,12 @@ def card(title: str, *parts: Any, details: Mapping[str, str] | None = None) -> s
 
 
 def note(text: str) -> Markup:
-    """Return a sentence that is to be noticed."""
+    """Return a sentence that stands out."""
     return element("span", text, style=f"border-left:3px solid {RED};padding-left:.5em;display:inline-block")
 
 
 def picture(png: bytes, words: str) -> Markup:
-    """Return a picture file as part of the page."""
+    """Return a PNG file as part of the page, with the words that describe it."""
     data = f"data:image/png;base64,{b64encode(png).decode()}"
     style = "max-width:100%;border:1px solid rgba(128,128,128,.4);display:block;margin:0"
     return element("img", src=data, alt=words, style=style)

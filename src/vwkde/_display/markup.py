@@ -1,45 +1,37 @@
-"""HTML and SVG by elements: whatever is not an element is text, and is written so that no browser takes it for code."""
+"""HTML and SVG by elements: anything that is not markup already is text, and is escaped."""
 
-from html import escape
 from typing import Any
 
+from markupsafe import Markup, escape
+
+__all__ = ["Markup", "element", "joined"]
+
 _EMPTY = ("img", "meta", "input", "br", "wbr")
-"""Elements that hold nothing, and have no end."""
+"""Elements without content, which have no end tag."""
 
 
-class Markup(str):
-    """A text that is HTML already."""
+def element(tag: str, *content: Any, **attributes: Any) -> Markup:
+    """Return an element with its content.
 
-    __slots__ = ()
-
-
-def element(tag: str, *inside: Any, **attributes: Any) -> Markup:
-    """Return an element with what is inside it.
-
-    Strings and numbers become text; elements, and lists of them, stay as they are; None is left out. An underscore at
-    the end of an attribute's name is dropped, others become hyphens. An attribute that is None or false is left out.
+    Strings and numbers become text; markup, and lists of it, stay as they are; None is left out. An underscore at the
+    end of an attribute's name is dropped, others become hyphens. An attribute that is None or False is left out.
     """
-    given = "".join(_attribute(name, value) for name, value in attributes.items())
-    if tag in _EMPTY:
-        return Markup(f"<{tag}{given}>")
-    return Markup(f"<{tag}{given}>{joined(*inside)}</{tag}>")
+    start = f"<{tag}{''.join(_attribute(name, value) for name, value in attributes.items())}>"
+    return Markup(start if tag in _EMPTY else f"{start}{joined(*content)}</{tag}>")
 
 
-def joined(*inside: Any) -> Markup:
-    """Return elements and texts one after the other."""
-    return Markup("".join(_written(each) for each in inside if each is not None))
+def joined(*content: Any) -> Markup:
+    """Return markup and texts one after the other."""
+    return Markup("").join(_as_markup(part) for part in content if part is not None)
 
 
-def _written(inside: Any) -> str:
-    if isinstance(inside, Markup):
-        return inside
-    if isinstance(inside, list | tuple):
-        return joined(*inside)
-    return escape(str(inside), quote=False)
+def _as_markup(part: Any) -> Markup:
+    return joined(*part) if isinstance(part, list | tuple) else escape(part)
 
 
 def _attribute(name: str, value: Any) -> str:
     if value is None or value is False:
         return ""
     name = name.removesuffix("_").replace("_", "-")
+    # Markup is no safe attribute value, since its quotes are not escaped: str() makes it plain text.
     return f" {name}" if value is True else f' {name}="{escape(str(value))}"'

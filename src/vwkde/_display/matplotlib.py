@@ -1,4 +1,4 @@
-"""The pieces that displays are made of: each function draws one thing on given axes."""
+"""Matplotlib: fresh axes, legends, and the pieces that pictures are made of, each drawn on given axes."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._display.style import BLACK, RED, TEAL, central_range, number
-from vwkde.results import Estimate
+from vwkde._display.style import BLACK, central_range, number
+from vwkde._runtime.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,24 +19,11 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-NUMERATOR, DENOMINATOR = TEAL, RED
-LOG_RATIO = "log p₁/p₂ (nats)"
-
-_KINDS = {
-    "kl": "KL(p₁ ‖ p₂)",
-    "reverse-kl": "KL(p₂ ‖ p₁)",
-    "jensen-shannon": "Jensen–Shannon",
-    "renyi": "Rényi",
-    "hellinger": "Hellinger",
-    "total-variation": "Total variation",
-}
 _MOST_BINS = 60
 _MOST_DOTS = 1_000
 """Dots of one sample that a map shows; more would hide the colours."""
 _STRIP = 0.25
 """Height of the histograms beneath a curve, as a share of the curve's own."""
-_EDGE = 0.01
-"""Share of a sample's rows that count as its edge, beyond which it has almost none."""
 
 
 class Layer(NamedTuple):
@@ -47,48 +34,72 @@ class Layer(NamedTuple):
     colour: str
 
 
-def layers(numerator: Floats | None, denominator: Floats | None) -> list[Layer]:
-    """Return those of the two samples that are there."""
-    both = ("numerator p₁", numerator, NUMERATOR), ("denominator p₂", denominator, DENOMINATOR)
-    return [
-        Layer(f"{name} ({len(values):,} rows)", values, colour) for name, values, colour in both if values is not None
-    ]
+class Whisker(NamedTuple):
+    """A value and the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
 
 
-def kind_name(kind: str, order: float | None = None) -> str:
-    """Return what a picture calls a kind of divergence."""
-    return _KINDS.get(kind, kind) + ("" if order is None else f" of order {order:g}")
+def require_matplotlib() -> None:
+    """Raise an error that says how to install Matplotlib, if it is missing."""
+    require("matplotlib", "Pictures need Matplotlib", "plot")
 
 
-def curve(ax: "Axes", x: Floats, log_ratio: Floats, samples: list[Layer], **kwargs: Any) -> "Line2D":
-    """Draw the log ratio over one feature, with small histograms of the samples beneath."""
-    (line,) = ax.plot(x, log_ratio, **{"color": BLACK} | kwargs)
+def axes_or_new(ax: Any, *shape: int, **options: Any) -> Any:
+    """Return the given axes, or those of a new figure that pyplot knows, so that plt.show() shows it."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(*shape, layout="constrained", **options)[1]
+
+
+def legend_above(ax: "Axes", columns: int = 3, **options: Any) -> None:
+    """Put the legend, if it has entries, on top of the axes, where no data are."""
+    if not ax.get_legend_handles_labels()[0]:
+        return
+    style: dict[str, Any] = {"frameon": False, "fontsize": "small", "columnspacing": 1.2, "handlelength": 1.5}
+    ax.legend(loc="lower left", bbox_to_anchor=(-0.01, 1), ncols=columns, **style | options)
+
+
+def curve(ax: "Axes", x: Floats, y: Floats, samples: Sequence[Layer], **kwargs: Any) -> "Line2D":
+    """Draw a curve, with small histograms of the samples beneath."""
+    (line,) = ax.plot(x, y, **{"color": BLACK} | kwargs)
     ax.axhline(0, color="grey", lw=0.8, ls=":")
     if samples:
-        _strip(ax, x, central_range(*_near([x], log_ratio, samples)), samples)
+        _strip(ax, x, central_range(*_near([x], y, samples)), samples)
     return line
 
 
 def colour_map(
-    ax: "Axes", x: Floats, y: Floats, log_ratio: Floats, samples: list[Layer], **kwargs: Any
+    ax: "Axes",
+    x: Floats,
+    y: Floats,
+    values: Floats,
+    samples: Sequence[Layer],
+    colours: tuple[str, str],
+    zero: str,
+    **kwargs: Any,
 ) -> "QuadContourSet":
-    """Draw the log ratio over two features in colours centred at zero, and the samples' points."""
+    """Draw values on a grid in colours centred at zero, the line called `zero` where they are, and the samples."""
     from matplotlib.ticker import MaxNLocator
 
-    limit = max(float(np.quantile(np.abs(values), 0.95)) for values in _near([x, y], log_ratio, samples))
+    limit = max(float(np.quantile(np.abs(near), 0.95)) for near in _near([x, y], values, samples))
     levels = MaxNLocator(12, steps=[1, 2, 5, 10], symmetric=True).tick_values(-limit, limit)
-    style: dict[str, Any] = {"levels": levels, "cmap": _colours(), "extend": "both"}
-    surface = ax.contourf(x, y, log_ratio, **style | kwargs)
+    style: dict[str, Any] = {"levels": levels, "cmap": _diverging(*colours), "extend": "both"}
+    surface = ax.contourf(x, y, values, **style | kwargs)
     _dots(ax, samples)
-    if log_ratio.min() < 0 < log_ratio.max():
-        ax.contour(x, y, log_ratio, levels=[0], colors=BLACK, linewidths=1)
-        ax.plot([], [], color=BLACK, lw=1, label="p₁ = p₂")
+    if values.min() < 0 < values.max():
+        ax.contour(x, y, values, levels=[0], colors=BLACK, linewidths=1)
+        ax.plot([], [], color=BLACK, lw=1, label=zero)
     ax.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
     return surface
 
 
-def histograms(ax: "Axes", samples: list[Layer], **kwargs: Any) -> "list[StepPatch]":
-    """Draw the share of rows per bin and the means; what lies far out counts in the outermost bins."""
+def histograms(ax: "Axes", samples: Sequence[Layer], **kwargs: Any) -> "list[StepPatch]":
+    """Draw the share of rows per bin and the means; values far out count in the outermost bins."""
     edges = _edges(samples, *central_range(*(sample.values for sample in samples)))
     patches = []
     for label, values, colour in samples:
@@ -96,52 +107,24 @@ def histograms(ax: "Axes", samples: list[Layer], **kwargs: Any) -> "list[StepPat
         style = _light(colour) | {"label": f"{label}, mean {number(values.mean())}"}
         patches.append(ax.stairs(share, edges, **style | kwargs))
         ax.axvline(values.mean(), color=colour, ls="--", lw=1.2)
-    ax.set(xlim=(edges[0], edges[-1]), xlabel=f"leave-one-out {LOG_RATIO}", ylabel="share of rows per bin")
+    ax.set(xlim=(edges[0], edges[-1]), ylabel="share of rows per bin")
     return patches
 
 
-def whiskers(ax: "Axes", names: Sequence[str], estimates: Sequence[Estimate], **kwargs: Any) -> "ErrorbarContainer":
-    """Draw a dot and its interval per estimate, from top to bottom, with the values above the dots."""
-    values = [estimate.value for estimate in estimates]
-    lengths = np.abs([estimate.interval for estimate in estimates] - np.array(values)[:, None]).T
-    style: dict[str, Any] = {"fmt": "o", "color": NUMERATOR, "capsize": 4, "label": _in_words(estimates)}
-    container = ax.errorbar(values, range(len(values)), xerr=lengths, **style | kwargs)
+def whiskers(ax: "Axes", names: Sequence[str], rows: Sequence[Whisker], **kwargs: Any) -> "ErrorbarContainer":
+    """Draw a dot and its interval per row, from top to bottom, with the values above the dots."""
+    values = [row.value for row in rows]
+    lengths = np.abs([(row.low - row.value, row.high - row.value) for row in rows]).T
+    style: dict[str, Any] = {"fmt": "o", "capsize": 4}
+    container = ax.errorbar(values, range(len(rows)), xerr=lengths, **style | kwargs)
     for place, value in enumerate(values):
         _above(ax, number(value), value, place)
-    ax.set_ylim(len(values) - 0.5, -0.6)
-    _name_rows(ax, names, estimates)
+    ax.set_ylim(len(rows) - 0.5, -0.6)
+    ax.set_yticks(range(len(rows)), names)
     return container
 
 
-def distributions(ax: "Axes", numerator: Floats, denominator: Floats, **kwargs: Any) -> "list[Line2D]":
-    """Draw the empirical distributions of the log ratio, and shade where one sample has almost no rows."""
-    samples = layers(numerator, denominator)
-    low, high = central_range(numerator, denominator)
-    lines = [ax.ecdf(s.values, **{"color": s.colour, "label": s.label} | kwargs) for s in samples]
-    first, last = np.quantile(numerator, _EDGE), np.quantile(denominator, 1 - _EDGE)
-    if low < first:
-        ax.axvspan(low, first, color=DENOMINATOR, alpha=0.12, lw=0, label="almost no numerator rows")
-    if last < high:
-        ax.axvspan(last, high, color=NUMERATOR, alpha=0.12, lw=0, label="almost no denominator rows")
-    ax.set(xlabel=f"leave-one-out {LOG_RATIO}", ylabel="share of rows below", xlim=(low, high), ylim=(0, 1.02))
-    return lines
-
-
-def shares(ax: "Axes", weights: Floats, effective_size: float, **kwargs: Any) -> "Line2D":
-    """Draw the share of the weight that the heaviest rows carry together."""
-    rows = np.arange(len(weights) + 1) / len(weights)
-    share = np.concatenate([[0], np.cumsum(np.sort(weights)[::-1])]) / weights.sum()
-    (line,) = ax.plot(rows, share, **{"color": DENOMINATOR, "label": "importance weights"} | kwargs)
-    ax.plot([0, 1], [0, 1], color="grey", ls=":", label="equal weights")
-    text = f"effective sample size\n{effective_size:,.0f} of {len(weights):,} rows"
-    ax.text(0.97, 0.05, text, ha="right", va="bottom", transform=ax.transAxes)
-    ax.set(
-        xlabel="share of denominator rows, heaviest first", ylabel="share of the weight", xlim=(0, 1), ylim=(0, 1.02)
-    )
-    return line
-
-
-def _strip(ax: "Axes", x: Floats, view: tuple[float, float], samples: list[Layer]) -> None:
+def _strip(ax: "Axes", x: Floats, view: tuple[float, float], samples: Sequence[Layer]) -> None:
     """Draw the histograms below the part of the curve that is in view, and let its far ends leave the axes."""
     edges = _edges(samples, x[0], x[-1])
     heights = [np.histogram(sample.values, edges)[0] / len(sample.values) for sample in samples]
@@ -153,18 +136,18 @@ def _strip(ax: "Axes", x: Floats, view: tuple[float, float], samples: list[Layer
     ax.set_ylim(floor, view[1] + 0.1 * span)
 
 
-def _near(grid: Sequence[Floats], log_ratio: Floats, samples: list[Layer]) -> list[Floats]:
-    """Return the grid's values next to each sample's points, or else all: far corners shall not set the scale."""
+def _near(grid: Sequence[Floats], values: Floats, samples: Sequence[Layer]) -> list[Floats]:
+    """Return the grid's values next to each sample's points, or all of them: far corners must not set the scale."""
     if not samples:
-        return [log_ratio.ravel()]
+        return [values.ravel()]
     nodes = [
         [np.searchsorted(x, column).clip(0, len(x) - 1) for x, column in zip(grid, sample.values.T, strict=True)]
         for sample in samples
     ]
-    return [log_ratio[tuple(reversed(node))] for node in nodes]
+    return [values[tuple(reversed(node))] for node in nodes]
 
 
-def _dots(ax: "Axes", samples: list[Layer]) -> None:
+def _dots(ax: "Axes", samples: Sequence[Layer]) -> None:
     for label, points, colour in samples:
         some = points[np.linspace(0, len(points) - 1, min(len(points), _MOST_DOTS)).astype(int)]
         ax.scatter(
@@ -172,16 +155,16 @@ def _dots(ax: "Axes", samples: list[Layer]) -> None:
         )
 
 
-def _colours() -> "LinearSegmentedColormap":
-    """Return a map from the denominator's colour to the numerator's, light enough for dots to stand out."""
+def _diverging(low: str, high: str) -> "LinearSegmentedColormap":
+    """Return a map from one colour over white to another, light enough for dots to stand out."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
-    ends = [tuple(0.35 + 0.65 * np.array(to_rgb(colour))) for colour in (DENOMINATOR, NUMERATOR)]
-    return LinearSegmentedColormap.from_list("ratio", [ends[0], "white", ends[1]])
+    ends = [tuple(0.35 + 0.65 * np.array(to_rgb(colour))) for colour in (low, high)]
+    return LinearSegmentedColormap.from_list("diverging", [ends[0], "white", ends[1]])
 
 
-def _edges(samples: list[Layer], low: float, high: float) -> Floats:
-    """Return bins between two ends, of the number that Rice's rule gives for the smallest sample."""
+def _edges(samples: Sequence[Layer], low: float, high: float) -> Floats:
+    """Return bins between two ends, as many as Rice's rule gives for the smallest sample."""
     rows = min(len(sample.values) for sample in samples)
     return np.linspace(low, high, min(_MOST_BINS, int(2 * np.ceil(np.cbrt(rows)))) + 1)
 
@@ -195,22 +178,3 @@ def _above(ax: "Axes", text: str, x: float, y: float) -> None:
     ax.annotate(
         text, (x, y), (0, 6), textcoords="offset points", ha="center", va="bottom", fontsize="small", bbox=ground
     )
-
-
-def _in_words(estimates: Sequence[Estimate]) -> str:
-    """Return what dots and whiskers are; how wide the intervals are is told if it is the same for all."""
-    levels = {estimate.confidence_level for estimate in estimates}
-    return f"estimate, {100 * levels.pop():g} % interval" if len(levels) == 1 else "estimate and its interval"
-
-
-def _name_rows(ax: "Axes", names: Sequence[str], estimates: Sequence[Estimate]) -> None:
-    """Put the unit on the axis if there is one for all, else beside the names."""
-    kinds, units = {e.kind for e in estimates}, {e.unit for e in estimates}
-    what = kind_name(kinds.pop()) if len(kinds) == 1 else "divergence"
-    ax.set_xlabel(_with_unit(what, estimates[0]) if len(units) == 1 else what)
-    rows = names if len(units) == 1 else list(map(_with_unit, names, estimates))
-    ax.set_yticks(range(len(rows)), rows)
-
-
-def _with_unit(name: str, estimate: Estimate) -> str:
-    return f"{name} ({estimate.unit})" if estimate.unit else name

@@ -1,6 +1,6 @@
 """Small pictures for notebooks, as SVG: an interval, values on a line, histograms. They need no Matplotlib.
 
-Text and axes have the colour of the page's own text, so that they can be seen on light and on dark ground.
+Text and axes have the colour of the page's text, so that they are visible on light and dark backgrounds.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,20 +16,20 @@ Floats = NDArray[np.float64]
 Place = Callable[[float], float]
 
 _WIDTH, _MARGIN = 420, 36
-"""Pixels across a picture, and those left free at either side."""
+"""Width of a picture and of its margins, in pixels."""
 _LINE = 22
-"""Pixels from the top of a picture to a line, with room for what is written above it."""
+"""Pixels from the top of a picture to a line, with room for labels above it."""
 _BARS = 64
 """Height of a histogram."""
 _BINS = 40
 _ROW, _NAMES = 20, 96
-"""Height of a row of dots, and the width that their names have."""
+"""Height of a row of dots, and width of their names."""
 _CLOSE = 48
-"""Pixels between two marks below which what is written at them would touch."""
+"""Distance between two marks, in pixels, below which their labels would touch."""
 
 
 class Mark(NamedTuple):
-    """A value, what is written at it, and its colour."""
+    """A value, its label and its colour."""
 
     value: float
     label: str
@@ -37,7 +37,7 @@ class Mark(NamedTuple):
 
 
 def interval(value: float, low: float, high: float) -> Markup | None:
-    """Return an estimate on a line with zero, and its interval as a bar; nothing if it is not finite."""
+    """Return an estimate on a line with zero, and its interval as a bar; None if it is not finite."""
     if not np.isfinite([value, low, high]).all():
         return None
     place = _places(min(low, 0.0), max(high, 0.0))
@@ -57,7 +57,7 @@ def on_a_line(marks: Sequence[Mark]) -> Markup | None:
 
 
 def histograms(layers: Mapping[str, Floats], marks: Sequence[Mark] = ()) -> Markup:
-    """Return histograms of one or two groups over each other; what lies far out counts in the outermost bins."""
+    """Return histograms of one or two groups over each other; values far out count in the outermost bins."""
     marks = [mark for mark in marks if np.isfinite(mark.value)]
     low, high = central_range(*layers.values(), *(np.array([mark.value]) for mark in marks))
     edges = np.linspace(low, high, _BINS + 1)
@@ -89,21 +89,21 @@ def dots(values: Mapping[str, float], least: float, marked: Mark) -> Markup:
 
 
 def _places(low: float, high: float, left: float = _MARGIN) -> Place:
-    """Return where a value between two ends lies across a picture."""
+    """Return the function that places a value between two ends across a picture."""
     span = high - low or 1.0
     return lambda value: left + (_WIDTH - _MARGIN - left) * (value - low) / span
 
 
 def _marks(marks: Sequence[Mark], place: Place) -> list[Markup]:
-    """Return dots on the line; what is written at them goes above and below where they are close."""
-    found, before = [], -np.inf
+    """Return dots on the line; the label of one close to the dot before it goes below."""
+    shapes, before = [], -np.inf
     for each in sorted(marks, key=lambda mark: mark.value):
         across = place(each.value)
         level = _LINE - 9 if across - before > _CLOSE else _LINE + 18
         before = across
-        found.append(element("circle", cx=f"{across:.1f}", cy=_LINE, r=4, fill=each.colour))
-        found.append(_text(across, level, each.label))
-    return found
+        shapes.append(element("circle", cx=f"{across:.1f}", cy=_LINE, r=4, fill=each.colour))
+        shapes.append(_text(across, level, each.label))
+    return shapes
 
 
 def _area(heights: Floats, edges: Floats, place: Place, colour: str) -> Markup:
@@ -130,7 +130,7 @@ def _stroke(left: float, right: float, level: float, colour: str, width: float =
 
 
 def _upright(across: float, mark: Mark, bottom: float) -> Markup:
-    """Return a dashed line from top to bottom, with what is written at it above."""
+    """Return a dashed line from top to bottom, with its label above."""
     ends = {"x1": f"{across:.1f}", "x2": f"{across:.1f}", "y1": _LINE - 4, "y2": bottom}
     return joined(element("line", **ends, stroke=mark.colour, stroke_dasharray="4 3"), _text(across, 13, mark.label))
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vwkde._display.style import BLACK, GOLD, RED, TEAL, require_matplotlib
+from vwkde._display.matplotlib import require_matplotlib
+from vwkde._display.style import BLACK, GOLD, RED, TEAL
 from vwkde._runtime.files import save_picture
 from vwkde.cli.demo import Comparison
 

@@ -19,7 +19,7 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """Run the paper's 1-D and 20-D examples: truth, plain KDE and VWKDE side by side, and a picture."""
-    from vwkde._display.style import require_matplotlib
+    from vwkde._display.matplotlib import require_matplotlib
     from vwkde.cli import demo_picture
     from vwkde.cli.demo import ROWS, run
 
@@ -95,7 +95,7 @@ def bench(
     as_json: Json = False,
 ) -> None:
     """Measure speed on this machine: seconds as they grow with the size, beside peers and the machine's own limits."""
-    from vwkde._display.style import require_matplotlib
+    from vwkde._display.matplotlib import require_matplotlib
     from vwkde.bench import QUICK, Sizes, run_bench
     from vwkde.bench.report import describe_limits, save_bench, tables, to_dict, write_numbers
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from vwkde._display.style import require_matplotlib
+from vwkde._display.matplotlib import require_matplotlib
 from vwkde.reproduce.core.figure import QUICK, Figure, Scale, SurfaceImages
 from vwkde.reproduce.core.pages import write_overview, write_page, write_picture, write_results
 from vwkde.reproduce.core.tasks import run_tasks, versions_used

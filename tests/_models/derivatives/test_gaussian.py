@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from vwkde._models.derivatives.gaussian import fit_gaussian
+from vwkde._models.gaussian import fit_gaussian
 from vwkde.exceptions import DegenerateDataWarning
 
 

@@ -10,8 +10,8 @@ from support.known import THREE_MODES, StudentT, finite_differences, relative_er
 from vwkde import datasets
 from vwkde._data.sample import make_sample
 from vwkde._models.derivatives import mixture
-from vwkde._models.derivatives.gaussian import fit_gaussian
 from vwkde._models.derivatives.mixture import fit_mixture, make_mixture
+from vwkde._models.gaussian import fit_gaussian
 from vwkde.exceptions import DegenerateDataWarning
 
 

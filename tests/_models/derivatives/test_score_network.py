@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from support.known import BANANA, THREE_MODES, relative_error, score_error
-from vwkde._models.derivatives.gaussian import fit_gaussian
+from vwkde._models.gaussian import fit_gaussian
 from vwkde.exceptions import DegenerateDataWarning
 
 torch = pytest.importorskip("torch")

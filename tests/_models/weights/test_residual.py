@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from vwkde._models.derivatives.gaussian import GaussianDerivatives
+from vwkde._models.gaussian import GaussianModel
 from vwkde._models.weights.closed_form import GeometricMeanWeight, SharedCovarianceWeight
 from vwkde._models.weights.residual import bias_terms, residual_bias
 from vwkde._models.weights.uniform import UniformWeight
@@ -47,9 +47,9 @@ def bias_over_h_squared(p, q, weight, x, h):
     return (expected_log_ratio(p, q, weight, x, h) - exact) / h**2
 
 
-GAUSSIANS = (GaussianDerivatives(np.zeros(1), np.eye(1) / 1.1**2), GaussianDerivatives(np.ones(1), np.eye(1) / 0.9**2))
-SHARED = (GaussianDerivatives(np.zeros(1), np.eye(1)), GaussianDerivatives(np.ones(1), np.eye(1)))
-MIXED = (Logistic(0.7), GaussianDerivatives(np.full(1, 0.5), np.eye(1) / 1.3))
+GAUSSIANS = (GaussianModel(np.zeros(1), np.eye(1) / 1.1**2), GaussianModel(np.ones(1), np.eye(1) / 0.9**2))
+SHARED = (GaussianModel(np.zeros(1), np.eye(1)), GaussianModel(np.ones(1), np.eye(1)))
+MIXED = (Logistic(0.7), GaussianModel(np.full(1, 0.5), np.eye(1) / 1.3))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_the_closed_form_leaves_no_bias_in_many_dimensions(b):
     root = random.normal(size=(6, 6))
     precision = root @ root.T + np.eye(6)
     x = random.normal(size=(50, 6))
-    terms = bias_terms(*(GaussianDerivatives(mean, precision) for mean in means), x)
+    terms = bias_terms(*(GaussianModel(mean, precision) for mean in means), x)
     weight = SharedCovarianceWeight(*means, precision, b=b)
     assert np.abs(terms.unweighted).max() > 1
     np.testing.assert_allclose(residual_bias(weight, terms, x), 0, atol=1e-10 * np.abs(terms.unweighted).max())
@@ -95,7 +95,7 @@ def test_the_closed_form_leaves_no_bias_in_many_dimensions(b):
 def test_the_geometric_mean_is_the_closed_form_when_the_covariances_agree():
     random = np.random.default_rng(0)
     means, precision, x = random.normal(size=(2, 3)), np.diag([1.0, 2.0, 0.5]), random.normal(size=(40, 3))
-    geometric = GeometricMeanWeight(*(GaussianDerivatives(mean, precision) for mean in means))
+    geometric = GeometricMeanWeight(*(GaussianModel(mean, precision) for mean in means))
     closed_form = SharedCovarianceWeight(*means, precision)
     assert np.ptp(geometric.log_weight(x) - closed_form.log_weight(x)) < 1e-12
 

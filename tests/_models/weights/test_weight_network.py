@@ -96,7 +96,7 @@ def test_equal_seeds_give_equal_answers_on_any_number_of_threads():
 def test_the_closed_form_has_no_use_for_a_network():
     P, Q = three_modes().sample(100)
     with pytest.raises(ValueError, match="closed-form weight needs derivatives with a log density"):
-        DensityRatio(weighting="closed-form", derivatives="network").fit(P, Q)
+        DensityRatio(guide=None, weighting="closed-form", derivatives="network").fit(P, Q)
 
 
 def test_training_tells_its_progress_from_every_thread():

@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 
 from vwkde import DensityRatio
 from vwkde._compute.resources import Resources
-from vwkde._models.derivatives.gaussian import fit_gaussian
+from vwkde._models.gaussian import fit_gaussian
 from vwkde.inspection.model import library as module
 from vwkde.inspection.model.library import Library, make_library
 

@@ -14,9 +14,9 @@ pytest.importorskip("safetensors")
 pytest.importorskip("PIL")
 
 from PIL import Image
+from playwright.sync_api import expect
 
-from support.chromium import Browser, find_chromium
-from vwkde._display.markup import element, joined
+from support.chromium import chromium, complaints_of, needs_chromium
 from vwkde.exceptions import FewImagesWarning
 from vwkde.inspection import SurfaceInspector, make_surfaces
 from vwkde.inspection.data.layouts import Item
@@ -93,15 +93,6 @@ def run(tmp_path_factory):
 @pytest.fixture(scope="module")
 def page(run):
     return Page((run[0] / "report.html").read_text(encoding="utf-8"))
-
-
-def test_text_is_escaped_and_elements_are_not():
-    written = element(
-        "p", "<b>", element("i", 'a "b"'), [element("br")], None, 3, title='"><x', class_="k", hidden=True
-    )
-    assert written == '<p title="&quot;&gt;&lt;x" class="k" hidden>&lt;b&gt;<i>a "b"</i><br>3</p>'
-    assert element("rect", x=0, data_kind=None, open=False) == '<rect x="0"></rect>'
-    assert joined("&", element("b", "&")) == "&amp;<b>&amp;</b>"
 
 
 def test_a_page_needs_nothing_from_elsewhere(page):
@@ -257,26 +248,29 @@ def test_labels_and_wrong_verdicts_are_shown(run):
     assert len(cards.all("img")) == 6  # the closest good image is not among those learnt
 
 
-@pytest.mark.skipif(find_chromium() is None, reason="needs Chromium")
+@needs_chromium
 def test_a_browser_shows_it_without_complaint(run, tmp_path):
-    browser = Browser(find_chromium(), tmp_path)
-    try:
-        browser.open((run[0] / "report.html").as_uri())
-        shown = "[...document.querySelectorAll('article')].filter(e => e.offsetHeight > 0).length"
-        assert browser.evaluate(shown) == 3
-        assert browser.evaluate("[...document.images].every(i => (i.loading = 'eager', true))")
-        assert browser.wait("[...document.images].every(i => i.complete && i.naturalWidth > 50)")
-        choose = "(() => {{ const t = document.querySelector('.tools'); t.{0}.value = '{1}'; "
-        choose += "t.dispatchEvent(new Event('input')); return {2}; }})()"
-        assert browser.evaluate(choose.format("kind", "NG", shown)) == 2
-        assert browser.evaluate(choose.format("text", "bad #", shown)) == 1
-        assert browser.text(".tools output") == "1 of 3"
-        assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        browser.resize(400, 800)
-        assert browser.evaluate("document.documentElement.scrollWidth <= 400")
-        light = browser.evaluate("getComputedStyle(document.body).backgroundColor")
-        browser.prefer("dark")
-        assert browser.evaluate("getComputedStyle(document.body).backgroundColor") != light
-        assert browser.complaints == []
-    finally:
-        browser.close()
+    with chromium(tmp_path) as browser:
+        page = browser.new_page()
+        complaints = complaints_of(page)
+        page.goto((run[0] / "report.html").as_uri())
+        shown = page.locator("article:visible")
+        expect(shown).to_have_count(3)
+        for image in page.locator("img").all():
+            image.scroll_into_view_if_needed()
+            expect(image).to_have_js_property("complete", True)
+            assert image.evaluate("image => image.naturalWidth") > 50
+        page.locator(".tools select").select_option("NG")
+        expect(shown).to_have_count(2)
+        page.locator(".tools input[type=search]").fill("bad #")
+        expect(shown).to_have_count(1)
+        assert page.inner_text(".tools output") == "1 of 3"
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        page.set_viewport_size({"width": 400, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth <= 400")
+        paper = "getComputedStyle(document.body).backgroundColor"
+        page.emulate_media(color_scheme="light")
+        light = page.evaluate(paper)
+        page.emulate_media(color_scheme="dark")
+        assert page.evaluate(paper) != light
+        assert complaints == []

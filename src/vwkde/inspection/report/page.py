@@ -14,7 +14,7 @@ def write_page(folder: Path, title: str, sections: list[Markup | None]) -> None:
     """Write a page of these sections as `report.html`."""
     path = folder / REPORT
     with writing(path):
-        write_text(path, "<!doctype html>\n" + _page(title, sections) + "\n")
+        write_text(path, f"<!doctype html>\n{_page(title, sections)}\n")
 
 
 def _page(title: str, sections: list[Markup | None]) -> Markup:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from vwkde._display.style import require_matplotlib
+from vwkde._display.matplotlib import require_matplotlib
 from vwkde._runtime.files import save_picture, write_text
 from vwkde.reproduce.core.digits import MNIST
 from vwkde.reproduce.core.figure import Claim, Figure, Results, Scale

@@ -1,4 +1,4 @@
-"""Grids over one or two features of a fitted ratio, and what it says there."""
+"""Grids over one or two features of a fitted ratio, and its log ratio on them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ _MARGIN = 0.05
 
 
 def check_points(ratio: DensityRatio, points: Any, name: str) -> Floats | None:
-    """Return points with the columns that the ratio was fitted to, if there are any."""
+    """Return points with the columns that the ratio was fitted to, or None for None."""
     if points is None:
         return None
     like = (ratio.n_features_in_, tuple(_names(ratio)) or None, "samples that the ratio was fitted to")
@@ -42,7 +42,7 @@ def find_columns(ratio: DensityRatio, features: Features) -> list[int]:
 
 
 def labels(ratio: DensityRatio, columns: Sequence[int]) -> list[str]:
-    """Return what the columns are called, and what becomes of the others if there are any."""
+    """Return the names of the columns; the first one says that there are others, if there are."""
     unnamed = ["x"] if ratio.n_features_in_ == 1 else [f"column {i}" for i in range(ratio.n_features_in_)]
     names = _names(ratio) or unnamed
     chosen = [names[column] for column in columns]
@@ -84,7 +84,9 @@ def _around(samples: Sequence[Floats], column: int) -> tuple[float, float]:
 def _whole_range(values: Floats) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
     if low == high:
-        raise ValueError(f"The X must vary along the columns drawn. Got {low:g} in all rows; give rows that differ.")
+        raise ValueError(
+            f"The 'X' parameter must vary along the columns drawn. Got {low:g} in all rows; give rows that differ."
+        )
     return low, high
 
 

@@ -1,0 +1,43 @@
+"""Warnings that point at the line that called this package."""
+
+import sys
+import warnings
+from collections.abc import Iterator
+from types import FrameType
+
+_PACKAGE = __name__.partition(".")[0]
+_WRAPPERS = ("sklearn", "joblib")
+"""Packages that stand between the caller and this one: their decorators and loops call its methods."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the caller's line, however deep in this package the reason shows.
+
+    In threads that this package starts there is no caller; the warning then points at the thread's own code.
+    """
+    frame = _caller()
+    names = frame.f_globals
+    registry = names.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, names.get("__name__"), registry)
+
+
+def _caller() -> FrameType:
+    """Return the frame that called the outermost function of this package.
+
+    The nearest frame outside of it will not do: other packages call back, as decorators and optimisers do.
+    """
+    stack = list(_stack())
+    outermost = max(depth for depth, frame in enumerate(stack) if _package(frame) == _PACKAGE)
+    beyond = (frame for frame in stack[outermost + 1 :] if _package(frame) not in _WRAPPERS)
+    return next(beyond, stack[-1])
+
+
+def _stack() -> Iterator[FrameType]:
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]

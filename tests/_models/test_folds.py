@@ -1,0 +1,29 @@
+import numpy as np
+
+from vwkde._models.folds import draw_rows, folds_of_distinct_rows
+
+
+def test_folds_share_the_rows_and_keep_copies_together():
+    x = np.repeat(np.random.default_rng(0).normal(size=(60, 2)), 3, axis=0)
+    folds = folds_of_distinct_rows(x, np.ones(180), 3, np.random.default_rng(0))
+    np.testing.assert_array_equal(np.sum(folds, axis=0), 1)
+    assert [fold.sum() for fold in folds] == [60, 60, 60]
+    assert all((fold.reshape(60, 3).sum(axis=1) % 3 == 0).all() for fold in folds)
+
+
+def test_too_few_rows_weights_or_values_give_no_folds():
+    random = np.random.default_rng(0)
+    x = random.normal(size=(100, 2))
+    assert folds_of_distinct_rows(x, np.ones(100), 3, random)
+    assert not folds_of_distinct_rows(x[:29], np.ones(29), 3, random)
+    assert not folds_of_distinct_rows(np.repeat(x[:10], 10, axis=0), np.ones(100), 3, random)
+    assert not folds_of_distinct_rows(x, np.repeat([4.0, 0.0], [25, 75]), 3, random)
+
+
+def test_rows_are_drawn_in_order_and_once():
+    rows = np.arange(100) * 3
+    drawn = draw_rows(rows, 40, np.random.default_rng(0))
+    assert len(drawn) == len(set(drawn)) == 40
+    assert set(drawn) <= set(rows)
+    assert (np.diff(drawn) > 0).all()
+    np.testing.assert_array_equal(draw_rows(rows, 100, np.random.default_rng(0)), rows)
