@@ -9,7 +9,7 @@ in use, if there is one, else on threads. A task that is lost with its worker is
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -21,6 +21,7 @@ from vwkde._compute.resources import Resources
 from vwkde._coordinates.whitening import Moments, moments_of
 from vwkde._data.sources import ArrayRows, DaskRows, Ints, Source, in_order_of, open_source
 from vwkde._data.validation import Array, check_columns, not_finite
+from vwkde._runtime.lazy import lazy
 from vwkde._runtime.progress import track
 
 T = TypeVar("T")
@@ -112,7 +113,7 @@ class Stream:
         """Return the moments of the rows in other coordinates."""
         return self.reduce(_MomentsOf(place), WeightedMoments.plus, "moments")
 
-    @cached_property
+    @lazy
     def look(self) -> Look:
         """A first look at all rows."""
         return self.reduce(_look_at, Look.plus, "first look")

@@ -5,7 +5,6 @@ For h → ∞ it tends to the guide, for h → 0 to the plain ratio of kernel es
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from vwkde._fit.kernel_estimate import EstimatePair, LogDensities
 from vwkde._models.derivatives import Derivatives
 from vwkde._models.guides import CrossFitted
+from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
 
@@ -36,12 +36,12 @@ class GuidedRatio:
         """Return log p₁/p₂ at new points."""
         return self._corrected(self.guide(x), lambda: self.pair.at(x))
 
-    @cached_property
+    @lazy
     def at_numerator(self) -> Floats:
         """The log ratio at the numerator's points, each left out of its own estimate."""
         return self._corrected(self.guide.at_numerator, lambda: self.pair.at_numerator)
 
-    @cached_property
+    @lazy
     def at_denominator(self) -> Floats:
         """The log ratio at the denominator's points, each left out of its own estimate."""
         return self._corrected(self.guide.at_denominator, lambda: self.pair.at_denominator)

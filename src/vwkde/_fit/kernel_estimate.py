@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from vwkde._compute.sums import log_kernel_sums
 from vwkde._data.sample import Rest, Sample
 from vwkde._models.guides import CrossFitted
 from vwkde._models.weights import Weight
+from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
 
@@ -92,14 +92,14 @@ class EstimatePair:
         """Return the log densities at new points."""
         return LogDensities(self._log_density(x, self.numerator), self._log_density(x, self.denominator))
 
-    @cached_property
+    @lazy
     def at_numerator(self) -> LogDensities:
         """The log densities at the numerator's points, each left out of its own estimate."""
         p, q = self.numerator, self.denominator
         rest = slice(0, len(p))
         return LogDensities(self._log_density_left_out(p, rest), self._log_density_at(p.points, q, rest))
 
-    @cached_property
+    @lazy
     def at_denominator(self) -> LogDensities:
         """The log densities at the denominator's points, each left out of its own estimate."""
         p, q = self.numerator, self.denominator
@@ -147,7 +147,7 @@ class EstimatePair:
             return sums
         return np.logaddexp(sums, self._rest_at_points[sample is self.denominator][rest])
 
-    @cached_property
+    @lazy
     def _rest_at_points(self) -> tuple[Floats, Floats]:
         """The log sums over the two rests at all points of both samples, in one pass over each."""
         x = np.concatenate([self.numerator.points, self.denominator.points])
@@ -179,10 +179,10 @@ class EstimatePair:
             resources=self.resources,
         )
 
-    @cached_property
+    @lazy
     def _numerator_log_alpha(self) -> Floats:
         return self.weight.log_weight(self.numerator.points)
 
-    @cached_property
+    @lazy
     def _denominator_log_alpha(self) -> Floats:
         return self.weight.log_weight(self.denominator.points)

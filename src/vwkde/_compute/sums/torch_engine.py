@@ -4,7 +4,6 @@ It also holds what the Triton engine shares with it: samples on the device, in u
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from vwkde._compute import parallel
 from vwkde._compute.engines import send
 from vwkde._compute.torch_state import exact_products, threads_of_torch
+from vwkde._runtime.lazy import lazy
 from vwkde._runtime.progress import track
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Problem:
         """Return the problem of some of the queries."""
         return replace(self, x=self.x[rows], excluded=None if self.excluded is None else self.excluded[rows])
 
-    @cached_property
+    @lazy
     def squared_norms(self) -> "Tensor":
         """‖x‖² of the queries, in float64."""
         return self.x.double().square().sum(dim=1)

@@ -6,7 +6,6 @@ lie far out in units of the bandwidth, where cancellation would show. Everything
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from vwkde._compute import parallel
 from vwkde._compute.engines import send
 from vwkde._compute.sums.torch_engine import EXCLUDED, FEW_DIMENSIONS, LN2, Problem, place
+from vwkde._runtime.lazy import lazy
 from vwkde._runtime.progress import track
 
 if TYPE_CHECKING:
@@ -114,16 +114,16 @@ class _Points:
 
     problem: Problem
 
-    @cached_property
+    @lazy
     def transposed(self) -> "Tensor":
         shape = BY_DIFFERENCES[self.problem.y.element_size()]
         return _padded(self.problem.y.T, shape.points).contiguous()
 
-    @cached_property
+    @lazy
     def halves(self) -> "Tensor":
         return _halves(self.problem.y, _product_shape(self.problem.y.shape[1]).points)
 
-    @cached_property
+    @lazy
     def squared_norms(self) -> "Tensor":
         return self.problem.y.double().square().sum(dim=1)
 

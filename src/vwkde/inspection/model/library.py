@@ -10,7 +10,7 @@ the worst few patches, against the nearest good images together, by plain kernel
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from vwkde._models.weights import Weight
 from vwkde._models.weights.expansion import fit_expansion, median_length_scale
 from vwkde._models.weights.residual import bias_terms
 from vwkde._models.weights.uniform import UniformWeight
+from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -172,7 +173,7 @@ class Library:
         """Which of the patches tell good images apart: where the nearest are only pooled, some will do."""
         return 1 if self.worst is None else min(_SPARED, max(1, self.patches.shape[1] // _FEW))
 
-    @cached_property
+    @lazy
     def _batch(self) -> Batch:
         return self._batch_of(self.patches[:, :: self._every])
 

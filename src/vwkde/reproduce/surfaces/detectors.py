@@ -17,7 +17,7 @@ osvm
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,6 +27,7 @@ from scipy.spatial.distance import cdist
 from vwkde._compute.resources import ONE_THREAD
 from vwkde._compute.sums import log_kernel_sums
 from vwkde._fit.bandwidth import select_bandwidth
+from vwkde._runtime.lazy import lazy
 from vwkde.baselines.nearest import Balls, compare_balls
 from vwkde.inspection.model.library import Library, make_library, mean_length_scale, sampled_images
 from vwkde.reproduce.surfaces.pairs import common_balls, kernel_means, neighbour_distances
@@ -137,7 +138,7 @@ class Discrepancy:
         across = log_kernel_sums(patches, np.ascontiguousarray(other), self.width, resources=ONE_THREAD)
         return np.exp(own) / (len(patches) - 1) - np.exp(across) / len(other)
 
-    @cached_property
+    @lazy
     def _within(self) -> Floats:
         return np.array([_mean_within(image.T, self.width) for image in self.good])
 
