@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from vwkde._answers.functionals import kl, reverse_kl
-from vwkde._compute.engines import home
+from vwkde._compute.devices import home
 from vwkde._data.validation import like_input, on_host
 from vwkde._display import html
 from vwkde.exceptions import DisjointSupportError

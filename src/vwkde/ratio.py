@@ -17,9 +17,8 @@ from vwkde._answers.functionals import KINDS, check_divergence, check_interval, 
 from vwkde._answers.overlap import warn_if_negative, warn_if_poor
 from vwkde._answers.posterior import posterior
 from vwkde._answers.uncertainty import Compute, bias_effect, disagreement, scatter_over_halves
-from vwkde._compute.engines import ENGINES, choose_engine
+from vwkde._compute.choice import ENGINE_NAMES, choose_resources
 from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET, at_most
-from vwkde._compute.resources import Resources
 from vwkde._data.in_memory import hold_all, hold_some
 from vwkde._data.sources import is_elsewhere, read_all
 from vwkde._data.validation import Array, check_sample, like_input
@@ -126,7 +125,7 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         "random_state": ["random_state"],
         "memory_budget": [Interval(Integral, 1, None, closed="left")],
         "n_threads": [Interval(Integral, 1, None, closed="left"), None],
-        "engine": [StrOptions(set(ENGINES))],
+        "engine": [StrOptions(set(ENGINE_NAMES))],
         "device": [str, None],
     }
 
@@ -185,14 +184,14 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Fit samples some of whose rows were made of others; see `Sample`."""
         self._validate_params()
-        engine, device = choose_engine(self.engine, self.device, numerator, denominator)
+        resources = choose_resources(self.engine, self.device, (numerator, denominator), self.memory_budget)
         parameters = self.get_params(deep=False)
         seed = int(check_random_state(parameters.pop("random_state")).randint(2**31))
         most = parameters.pop("max_held")
-        allowed = {name: parameters.pop(name) for name in ("memory_budget", "n_threads", "engine", "device")}
-        resources = Resources(**(allowed | {"engine": engine, "device": device}))
+        for name in ("memory_budget", "n_threads", "engine", "device"):
+            parameters.pop(name)
         weights = numerator_weight, denominator_weight
-        elsewhere = engine == "dask" or is_elsewhere(numerator) or is_elsewhere(denominator)
+        elsewhere = resources.executor.spreads or is_elsewhere(numerator) or is_elsewhere(denominator)
         with at_most(self.n_threads):
             if elsewhere and all(fold is None for fold in folds):
                 held = hold_some(numerator, denominator, weights, most, seed, resources)
@@ -271,7 +270,7 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
 
     def _scatter_over_halves(self, compute: Compute) -> float:
         def on_halves(p: Array, q: Array, p_weight: Floats, q_weight: Floats) -> float:
-            half = clone(self).set_params(engine=resources.engine, device=resources.device)
+            half = clone(self).set_params(engine=resources.name, device=resources.device)
             half.fit(p, q, numerator_weight=p_weight, denominator_weight=q_weight)
             return compute(*half._fitted.at_samples())[0]
 

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 import vwkde
 from vwkde import DensityRatio
-from vwkde._compute.resources import ONE_THREAD
+from vwkde._compute.resources import DEFAULT_RESOURCES
 from vwkde._data.sample import Sample
 from vwkde._fit.candidates import Space, candidates, shares
 from vwkde._fit.guided_ratio import GuidedRatio
@@ -30,10 +30,12 @@ def space(p, q, guides, name="whitened", weigh=None):
 
 def test_candidates_are_the_guided_ratios_they_stand_for():
     p, q = isotropic(2).sample(120, 90)
-    found = candidates(space(p, q, (None, "gaussian"), weigh=lambda *_: Slope()), None, 0, ONE_THREAD)
+    found = candidates(space(p, q, (None, "gaussian"), weigh=lambda *_: Slope()), None, 0, DEFAULT_RESOURCES)
     assert sum(isinstance(c.weight, Slope) and np.isfinite(c.bandwidth) for c in found) == 12
     for c in found[::5]:
-        pair = EstimatePair(c.space.numerator, c.space.denominator, c.weight, c.bandwidth, p.dtype, ONE_THREAD, c.guide)
+        pair = EstimatePair(
+            c.space.numerator, c.space.denominator, c.weight, c.bandwidth, p.dtype, DEFAULT_RESOURCES, c.guide
+        )
         ratio = GuidedRatio(pair, c.guide, most=np.log(90))
         np.testing.assert_allclose(ratio.at_numerator, c.at_numerator, rtol=1e-9, atol=1e-10)
         np.testing.assert_allclose(ratio.at_denominator, c.at_denominator, rtol=1e-9, atol=1e-10)
@@ -42,7 +44,7 @@ def test_candidates_are_the_guided_ratios_they_stand_for():
 
 
 def test_shares_add_up_and_fall_off_with_the_loss():
-    found = candidates(space(*isotropic(2).sample(200), (None, "gaussian", "logistic")), None, 0, ONE_THREAD)
+    found = candidates(space(*isotropic(2).sample(200), (None, "gaussian", "logistic")), None, 0, DEFAULT_RESOURCES)
     share = np.array(shares(found, averages=False))
     assert share.sum() == pytest.approx(1)
     assert np.count_nonzero(share) <= 3  # one bandwidth for each guide
@@ -50,7 +52,7 @@ def test_shares_add_up_and_fall_off_with_the_loss():
 
 
 def test_in_averages_all_bandwidths_share():
-    found = candidates(space(*isotropic(2).sample(200), ("gaussian",)), None, 0, ONE_THREAD)
+    found = candidates(space(*isotropic(2).sample(200), ("gaussian",)), None, 0, DEFAULT_RESOURCES)
     share = np.array(shares(found, averages=True))
     assert share.sum() == pytest.approx(1)
     assert np.count_nonzero(share) > 2
@@ -61,7 +63,7 @@ def test_in_averages_all_bandwidths_share():
 
 def test_what_is_worse_than_knowing_nothing_has_no_share():
     p, q = mean_difference(2, 0.0).sample(8)
-    found = candidates(space(p, q, (None,)), None, 0, ONE_THREAD)
+    found = candidates(space(p, q, (None,)), None, 0, DEFAULT_RESOURCES)
     losses = np.array([c.loss for c in found])
     assert losses.max() > np.log(2) + 0.05
     for averages in (False, True):
@@ -74,16 +76,16 @@ def test_what_is_worse_than_knowing_nothing_has_no_share():
 
 def test_candidates_that_depend_on_the_axes_must_be_clearly_better():
     p, q = isotropic(2).sample(300)
-    free = candidates(space(p, q, ("gaussian",)), None, 0, ONE_THREAD)
-    bound = candidates(space(p, q, ("gaussian",), name="normal scores"), None, 0, ONE_THREAD)
+    free = candidates(space(p, q, ("gaussian",)), None, 0, DEFAULT_RESOURCES)
+    bound = candidates(space(p, q, ("gaussian",), name="normal scores"), None, 0, DEFAULT_RESOURCES)
     assert sum(shares(free + bound, averages=False)[len(free) :]) == 0
-    poor = candidates(space(p, q, (None,)), np.array([0.01]), 0, ONE_THREAD)
+    poor = candidates(space(p, q, (None,)), np.array([0.01]), 0, DEFAULT_RESOURCES)
     assert sum(shares(poor + bound, averages=False)[len(poor) :]) == pytest.approx(1)
 
 
 def test_averages_forgive_an_unbiased_guide_its_noise():
     pair = GaussianPair(Gaussian(np.zeros(15), np.eye(15)), Gaussian(np.zeros(15), np.diag(np.geomspace(0.5, 2, 15))))
-    found = candidates(space(*pair.sample(250), ("gaussian", "shrunk-gaussian")), None, 0, ONE_THREAD)
+    found = candidates(space(*pair.sample(250), ("gaussian", "shrunk-gaussian")), None, 0, DEFAULT_RESOURCES)
     for c in found:
         alone = c.guide.name == "gaussian" and np.isinf(c.bandwidth)
         assert c.average_loss == (c.loss - c.noise_loss if alone else c.loss)

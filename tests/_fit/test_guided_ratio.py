@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import vwkde
-from vwkde._compute.resources import ONE_THREAD
+from vwkde._compute.resources import DEFAULT_RESOURCES
 from vwkde._data.sample import Sample
 from vwkde._fit.guided_ratio import GuidedRatio, TiltedDerivatives
 from vwkde._fit.kernel_estimate import EstimatePair
@@ -31,7 +31,7 @@ def guided(guide, bandwidth):
     else:
         values = guide(GRID)
         cross_fitted = CrossFitted("gaussian", (guide,), values, values, (0 * values, 0 * values))
-    pair = EstimatePair(p, q, UniformWeight(), bandwidth, np.dtype(np.float64), ONE_THREAD, cross_fitted)
+    pair = EstimatePair(p, q, UniformWeight(), bandwidth, np.dtype(np.float64), DEFAULT_RESOURCES, cross_fitted)
     return GuidedRatio(pair, cross_fitted)
 
 

@@ -66,7 +66,7 @@ def test_a_ridge_on_quadratic_features_does_not_see_the_axes():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_guide_is_a_coarse_log_ratio(name):
-    guide = cross_fit(name, P, Q, 0, 1)
+    guide = cross_fit(name, P, Q, 0)
     truth = PAIR.log_ratio(X)
     assert guide.name == name
     assert np.corrcoef(guide(X), truth)[0, 1] > 0.85
@@ -76,7 +76,7 @@ def test_every_guide_is_a_coarse_log_ratio(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_swapping_the_samples_turns_the_sign(name):
-    one, other = cross_fit(name, P, Q, 0, 1), cross_fit(name, Q, P, 0, 1)
+    one, other = cross_fit(name, P, Q, 0), cross_fit(name, Q, P, 0)
     tolerance = 0.3 if name == "boosting" else 1e-6
     np.testing.assert_allclose(one.at_numerator, -other.at_denominator, atol=tolerance)
     np.testing.assert_allclose(one(X), -other(X), atol=tolerance)
@@ -86,7 +86,7 @@ def test_values_at_the_samples_come_from_models_that_did_not_see_them():
     """A classifier that knows its rows by heart knows nothing of those held out."""
     same = [sample(x) for x in mean_difference(3, 0.0).sample(300)]
     memory = KNeighborsClassifier(1)
-    guide = cross_fit(memory, *same, 0, 1)
+    guide = cross_fit(memory, *same, 0)
     held_out = np.concatenate([guide.at_numerator > 0, guide.at_denominator < 0])
     seen = guide.models[0](same[0].points) > 0
     assert 0.4 < held_out.mean() < 0.6
@@ -105,12 +105,12 @@ def test_row_weights_reach_every_guide():
     weight = np.exp(P.points[:, 0])  # turns the numerator into the denominator
     weighted = sample(P.points, weight)
     for name in NAMES:
-        found, expected = (np.abs(cross_fit(name, p, Q, 0, 1)(X)).mean() for p in (weighted, P))
+        found, expected = (np.abs(cross_fit(name, p, Q, 0)(X)).mean() for p in (weighted, P))
         assert found < 0.7 * expected
 
 
 def test_noise_is_the_variance_over_samples():
-    guides = [cross_fit("gaussian", *(sample(x) for x in PAIR.sample(200, random_state=s)), 0, 1) for s in range(40)]
+    guides = [cross_fit("gaussian", *(sample(x) for x in PAIR.sample(200, random_state=s)), 0) for s in range(40)]
     variance = np.var([guide(X) for guide in guides], axis=0)
     noise = np.mean([np.mean(guide.noise[0]) for guide in guides])
     assert 0.4 < noise / variance.mean() < 2.5
@@ -126,7 +126,7 @@ def test_no_guide_is_zero_everywhere():
 def test_folds_may_come_with_the_rows():
     fold = np.arange(400) % FOLDS
     with_fold = Sample(P.points, P.weight, P.rows, fold=fold)
-    guide = cross_fit("gaussian", with_fold, Q, 0, 1)
+    guide = cross_fit("gaussian", with_fold, Q, 0)
     without = with_fold.subset(fold != 2)
     assert len(without) == 320
     rows = fold == 2
@@ -135,7 +135,7 @@ def test_folds_may_come_with_the_rows():
 
 
 def test_the_best_ridge_is_the_one_with_the_smallest_held_out_loss():
-    guide = cross_fit("logistic", P, Q, 0, 1)
+    guide = cross_fit("logistic", P, Q, 0)
     loss = log_loss(guide.at_numerator, guide.at_denominator, P.weight, Q.weight)
     truth = log_loss(PAIR.log_ratio(P.points), PAIR.log_ratio(Q.points), P.weight, Q.weight)
     assert truth < loss < truth + 0.02
@@ -153,7 +153,7 @@ def test_the_additive_guide_suits_columns_of_another_shape():
     p, q = sample(random.laplace(size=(600, 3))), sample(random.laplace(0.5, size=(600, 3)))
     losses = {}
     for name in ("gaussian", "logistic", "mixture", "additive"):
-        guide = cross_fit(name, p, q, 0, 1)
+        guide = cross_fit(name, p, q, 0)
         losses[name] = log_loss(guide.at_numerator, guide.at_denominator, p.weight, q.weight)
     assert min(losses, key=losses.get) == "additive"
     assert losses["additive"] < min(loss for name, loss in losses.items() if name != "additive") - 0.005

@@ -35,7 +35,7 @@ def describe_fit(fitting: Fitting, fitted: Fitted) -> dict[str, Any]:
         "rows": [p.total, q.total],
         **({"rows_held": [len(p), len(q)]} if p.rest or q.rest else {}),
         "columns": fitted.data[0].shape[1],
-        "engine": fitting.resources.engine,
+        "engine": fitting.resources.name,
         "device": fitting.resources.device,
     }
 

@@ -115,7 +115,7 @@ def scott_units(space: Space) -> float:
 def candidates(space: Space, bandwidths: Floats | None, seed: int, resources: Resources) -> list[Candidate]:
     """Return the candidates of a space: all guides, and the weight without a guide, with all bandwidths."""
     p, q = space.numerator, space.denominator
-    guides = [no_guide(p, q) if g is None else cross_fit(g, p, q, seed, resources.n_threads) for g in space.guides]
+    guides = [no_guide(p, q) if g is None else cross_fit(g, p, q, seed) for g in space.guides]
     forms: list[Form] = [(guide, UniformWeight()) for guide in guides]
     if space.weigh is not None:
         forms.append((no_guide(p, q), space.weigh(p, q)))
@@ -323,7 +323,7 @@ def _on_all_rows(
     forms: dict[tuple[str, bool], Form] = {}
     for c in chosen:
         if c.form_key not in forms:
-            forms[c.form_key] = _refitted(c, space, seed, resources.n_threads) if thinned else (c.guide, c.weight)
+            forms[c.form_key] = _refitted(c, space, seed) if thinned else (c.guide, c.weight)
     kept = bandwidth is not None or not thinned
     widths = [c.bandwidth if kept else c.bandwidth * scott_units(space) / scott_units(c.space) for c in chosen]
     ratios = []
@@ -335,9 +335,9 @@ def _on_all_rows(
     return ratios
 
 
-def _refitted(c: Candidate, space: Space, seed: int, n_threads: int | None) -> Form:
+def _refitted(c: Candidate, space: Space, seed: int) -> Form:
     p, q = space.numerator, space.denominator
-    guide = no_guide(p, q) if c.guide.form is None else cross_fit(c.guide.form, p, q, seed, n_threads)
+    guide = no_guide(p, q) if c.guide.form is None else cross_fit(c.guide.form, p, q, seed)
     if isinstance(c.weight, UniformWeight) or space.weigh is None:
         return guide, c.weight
     return guide, space.weigh(p, q)

@@ -243,14 +243,13 @@ class Fitting:
         """Return the models of the two densities' derivatives, and the losses by which they were chosen."""
         if self.weighting == "uniform" and _is(self.derivatives, "auto"):
             return _fit_gaussians(p, q), ({}, {})  # nothing but diagnostics depends on them
-        found: dict[str, tuple[Derivatives, dict[str, float]]] = {}
 
-        def work(side: str) -> None:
-            found[side] = self._fit_model(p if side == "numerator" else q, None if quiet else side)
+        def work(side: str) -> tuple[Derivatives, dict[str, float]]:
+            return self._fit_model(p if side == "numerator" else q, None if quiet else side)
 
         # many small steps in Python: on few rows two threads would only wait for one another
-        parallel.run(work, list(_SIDES), "derivatives", 1 if quiet else self.resources.n_threads)
-        (one, its_losses), (other, other_losses) = (found[side] for side in _SIDES)
+        with parallel.at_most(1 if quiet else None):
+            (one, its_losses), (other, other_losses) = parallel.run(work, _SIDES, "derivatives")
         return (one, other), (its_losses, other_losses)
 
     def _fit_model(self, sample: Sample, side: str | None) -> tuple[Derivatives, dict[str, float]]:
@@ -284,9 +283,8 @@ class Fitting:
         samples = uniform.numerator, uniform.denominator
         if self.weighting == "network":
             x, importance = self._objective(uniform)
-            terms = bias_terms(*tilted, x, self.resources.n_threads)
-            device, n_threads = self.resources.device, self.resources.n_threads
-            return fit_weight_network(x, terms, importance, self.seed, device, n_threads)
+            terms = bias_terms(*tilted, x)
+            return fit_weight_network(x, terms, importance, self.seed, self.resources.device)
         random = np.random.default_rng(self.seed)
         length_scale = self._choose_length_scale(samples, random)
         basis = self._draw_basis(samples, random)
@@ -294,7 +292,7 @@ class Fitting:
             sides = samples[:1] if self.target == "kl" else samples
             return fit_expansion_to_all(sides, tilted, basis, length_scale, self.ridge, self.resources)
         x, importance = self._objective(uniform)
-        terms = bias_terms(*tilted, x, self.resources.n_threads)
+        terms = bias_terms(*tilted, x)
         return fit_expansion(x, terms, importance, basis, length_scale, self.ridge, self.resources)
 
     def _choose_length_scale(self, samples: tuple[Sample, Sample], random: np.random.Generator) -> float:

@@ -141,16 +141,10 @@ def fit_densities(
     return LogDensityDifference(fit(numerator), fit(denominator))
 
 
-def _mixture_forms(numerator: Sample, denominator: Sample, n_threads: int | None) -> tuple[Fit, ...]:
+def _mixture_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
     """Find the number and shape of the components once, on all rows; each fold fits them anew from there."""
-    models: dict[int, MixtureDerivatives] = {}
-
-    def search(side: int) -> None:
-        sample = (numerator, denominator)[side]
-        models[side] = fit_mixture(sample.points, sample.weight)
-
-    parallel.run(search, [0, 1], None, n_threads)
-    return (partial(_fit_mixtures, models[0], models[1]),)
+    p_model, q_model = parallel.run(lambda sample: fit_mixture(sample.points, sample.weight), (numerator, denominator))
+    return (partial(_fit_mixtures, p_model, q_model),)
 
 
 def _fit_mixtures(
@@ -302,37 +296,34 @@ def no_guide(numerator: Sample, denominator: Sample) -> CrossFitted:
     return CrossFitted(None, (), *zeros, zeros)
 
 
-def cross_fit(
-    guide: str | ClassifierMixin, numerator: Sample, denominator: Sample, seed: int, n_threads: int | None
-) -> CrossFitted:
+def cross_fit(guide: str | ClassifierMixin, numerator: Sample, denominator: Sample, seed: int) -> CrossFitted:
     """Fit a guide once per fold and keep what each model says of the points it did not see."""
+    with parallel.at_most(1 if numerator.points.size + denominator.points.size < _WORTH_THREADS else None):
+        return _cross_fit(guide, numerator, denominator, seed)
+
+
+def _cross_fit(guide: str | ClassifierMixin, numerator: Sample, denominator: Sample, seed: int) -> CrossFitted:
     samples = numerator, denominator
-    n_threads = 1 if numerator.points.size + denominator.points.size < _WORTH_THREADS else n_threads
-    forms = _forms(guide, numerator, denominator, n_threads)
+    forms = _forms(guide, numerator, denominator)
     folds = [_folds(sample, seed) for sample in samples]
     by_moments = isinstance(guide, str) and guide in BY_MOMENTS
     for rest in [sample.rest for sample in samples if sample.rest is not None and by_moments]:
         rest.gather()
-    fitted: dict[tuple[int, int], Guide] = {}
 
-    def work(job: tuple[int, int]) -> None:
+    def work(job: tuple[Fit, int]) -> Guide:
         form, fold = job
         with parallel.single_threaded():
-            fitted[job] = forms[form](*(s.subset(f != fold, by_moments) for s, f in zip(samples, folds, strict=True)))
+            return form(*(s.subset(f != fold, by_moments) for s, f in zip(samples, folds, strict=True)))
 
-    jobs = [(form, fold) for form in range(len(forms)) for fold in range(FOLDS)]
-    parallel.run(work, jobs, "guides", n_threads)
-    choices = [
-        _collect(guide, tuple(fitted[form, fold] for fold in range(FOLDS)), samples, folds)
-        for form in range(len(forms))
-    ]
+    fitted = parallel.run(work, [(form, fold) for form in forms for fold in range(FOLDS)], "guides")
+    choices = [_collect(guide, tuple(fitted[form]), samples, folds) for form in parallel.split(len(fitted), FOLDS)]
     return min(choices, key=lambda c: log_loss(c.at_numerator, c.at_denominator, numerator.weight, denominator.weight))
 
 
-def _forms(guide: Any, numerator: Sample, denominator: Sample, n_threads: int | None) -> tuple[Fit, ...]:
+def _forms(guide: Any, numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
     if not isinstance(guide, str):
         return (partial(fit_classifier, guide),)
-    return _mixture_forms(numerator, denominator, n_threads) if guide == "mixture" else _GUIDES[guide]
+    return _mixture_forms(numerator, denominator) if guide == "mixture" else _GUIDES[guide]
 
 
 def _folds(sample: Sample, seed: int) -> NDArray[np.intp]:

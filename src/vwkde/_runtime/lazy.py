@@ -1,8 +1,8 @@
 """An attribute that is computed when it is first asked for.
 
 `functools.cached_property` of Python 3.11 holds one lock for all instances of a class while it computes. A thread that
-runs blocks of work meanwhile waits for the workers of a pool, and they may wait for that lock: a deadlock. `lazy` has no
-lock. Threads that ask at the same moment may each compute the value; all of them get the one that was stored first.
+runs blocks of work meanwhile waits for the workers of a pool, and they may wait for that lock: a deadlock. `lazy` has
+no lock. Threads that ask at the same moment may each compute the value; all of them get the one that was stored first.
 """
 
 from collections.abc import Callable
