@@ -25,8 +25,6 @@ Floats = NDArray[np.float64]
 
 _FARTHEST = 1e6
 """Distance between the samples, in standard deviations, beyond which there is nothing to estimate."""
-_NUMBERS = 2**19
-"""Numbers that a thread takes at a time, where rows are many."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Whitening:
         def work(rows: slice) -> None:
             result[rows] = (x[rows] / self.unit - self.centre) @ self.matrix
 
-        parallel.run_over_rows(work, len(x), max(1, _NUMBERS // x.shape[1]))
+        parallel.run_over_rows(work, len(x), parallel.rows_at_a_time(x.shape[1]))
         return result
 
 
@@ -100,15 +98,13 @@ class InMemory:
 def moments_of(x: Floats, weight: Floats) -> Moments:
     """Return the moments of weighted rows."""
     mean = weight @ x / weight.sum()
-    size = max(4 * x.shape[1], _NUMBERS // x.shape[1])
-    parts = np.empty((-(-len(x) // size), x.shape[1], x.shape[1]))
+    size = max(4 * x.shape[1], parallel.rows_at_a_time(x.shape[1]))
 
-    def work(rows: slice) -> None:
+    def scatter(rows: slice) -> Floats:
         centred = x[rows] - mean
-        parts[rows.start // size] = (centred.T * weight[rows]) @ centred
+        return (centred.T * weight[rows]) @ centred
 
-    parallel.run_over_rows(work, len(x), size)
-    return Moments(mean, parts.sum(axis=0))
+    return Moments(mean, np.sum(parallel.run_over_rows(scatter, len(x), size), axis=0))
 
 
 def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, Floats], names: Names) -> Whitening:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from vwkde._compute.cluster import spread
-from vwkde._compute.engines import choose_engine
+from vwkde._compute.choice import choose_resources
+from vwkde._compute.executors import DASK
+from vwkde._compute.parallel import at_most
 from vwkde._compute.resources import Resources
 from vwkde._display import html, svg
 from vwkde._display.style import RED, TEAL
@@ -142,7 +143,11 @@ class SurfaceInspector:
         generator need not hold them all.
         """
         features = self.check_parameters()
-        seen = measure_all(images, features, self.n_threads)
+        with at_most(self.n_threads):
+            return self._fit(images, features)
+
+    def _fit(self, images: Images, features: FeatureSet) -> Self:
+        seen = measure_all(images, features)
         count = len(seen.names)
         if count < _FEWEST:
             raise ValueError(f"There are {count} good images; at least {_FEWEST} are needed, and 20 or more help.")
@@ -162,15 +167,19 @@ class SurfaceInspector:
         _check_count(self.candidates, "candidates", 10)
         if self.n_threads is not None:
             _check_count(self.n_threads, "n_threads", 2)
-        if self.engine not in ("auto", "dask"):
+        if self.engine not in ("auto", DASK.name):
             raise ValueError(f"The 'engine' parameter must be 'auto' or 'dask'. Got {self.engine!r} instead.")
-        choose_engine(self.engine, self.device)
+        choose_resources(self.engine, self.device)
         return as_features(self.features)
 
     def add(self, images: Images) -> Self:
         """Add good images; coordinates and widths stay as they are, the threshold follows."""
         self._check_fitted()
-        seen = measure_all(images, self._features, self.n_threads, self.image_shape, self.names_)
+        with at_most(self.n_threads):
+            return self._add(images)
+
+    def _add(self, images: Images) -> Self:
+        seen = measure_all(images, self._features, self.image_shape, self.names_)
         if seen.names:
             library = self._library.grown(mapped(seen.features, self._coordinates))
             sums = library.mutual_sums(self._sums, self._resources)
@@ -188,8 +197,9 @@ class SurfaceInspector:
         start = perf_counter()
         image = as_image(image, name)
         check_shape(image, self.image_shape, name)
-        measured = rows_of(self._features(image))
-        found = self._library.compare(self._coordinates(measured), self._resources)
+        with at_most(self.n_threads):
+            measured = rows_of(self._features(image))
+            found = self._library.compare(self._coordinates(measured), self._resources)
         ratio_map = _map(found.log_ratio, self._features.grid, self.image_shape)
         return Inspection(
             name,
@@ -206,9 +216,7 @@ class SurfaceInspector:
     def check_all(self, images: Iterable[tuple[str, Singles]]) -> Iterator[Inspection]:
         """Judge images, pairs of a name and an array, one after the other or on the workers; in their order."""
         self._check_fitted()
-        if self.engine == "dask":
-            return spread(_check, self, images)
-        return (self.check(image, name) for name, image in images)
+        return self._resources.executor.spread(_check, self, images)
 
     @property
     def features_name(self) -> str:
@@ -287,8 +295,7 @@ class SurfaceInspector:
 
     @property
     def _resources(self) -> Resources:
-        engine, device = choose_engine(self.engine, self.device)
-        return Resources(engine, n_threads=self.n_threads, device=device)
+        return choose_resources(self.engine, self.device)
 
     def _calibrations(
         self, library: Library, sums: Floats, grid: PatchGrid, shape: tuple[int, ...]
