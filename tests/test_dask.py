@@ -13,8 +13,9 @@ from support.work import slow_the_first_time
 from vwkde._compute.cluster import connected
 from vwkde._compute.executors import DASK, THREADS
 from vwkde._compute.resources import Resources
+from vwkde._data.moments import WeightedMoments
 from vwkde._data.sources import DaskRows, open_source
-from vwkde._data.streams import Stream, WeightedMoments, open_pair
+from vwkde._data.streams import Stream, open_pair
 from vwkde.inspection.model.inspector import SurfaceInspector
 from vwkde.reproduce.core.tasks import Task, run_tasks
 

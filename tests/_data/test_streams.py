@@ -8,8 +8,9 @@ import pytest
 
 from support.elsewhere import ROWS, samples, save_samples
 from vwkde._compute.resources import Resources
-from vwkde._coordinates.whitening import fit_whitening, moments_of, whiten
+from vwkde._coordinates.whitening import fit_whitening, whiten
 from vwkde._data.in_memory import hold_some
+from vwkde._data.moments import moments_of
 from vwkde._data.sample import Rest, Sample
 from vwkde._data.sources import ArrayRows, open_source
 from vwkde._data.streams import Stream, open_pair

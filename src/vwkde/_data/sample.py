@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._coordinates.whitening import canonical_order, moments_of
-from vwkde._data.streams import Piece, Stream, WeightedMoments
+from vwkde._data.moments import WeightedMoments, moments_of
+from vwkde._data.order import canonical_order
+from vwkde._data.streams import Piece, Stream
 from vwkde._data.validation import Array
 from vwkde._runtime.lazy import lazy
 

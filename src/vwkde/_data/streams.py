@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vwkde._compute import parallel
 from vwkde._compute.executors import DASK, Executor
 from vwkde._compute.resources import Resources
-from vwkde._coordinates.whitening import Moments, moments_of
+from vwkde._data.moments import WeightedMoments, moments_of
 from vwkde._data.sources import ArrayRows, DaskRows, Ints, Source, in_order_of, open_source
 from vwkde._data.validation import Array, check_columns, not_finite
 from vwkde._runtime.lazy import lazy
@@ -33,24 +33,6 @@ class Piece(NamedTuple):
     first: int
     values: Array
     weight: Floats
-
-
-class WeightedMoments(NamedTuple):
-    """Moments of some rows together with their weight, so that they can be combined."""
-
-    weight: float
-    mean: Floats
-    scatter: Floats
-
-    def plus(self, other: "WeightedMoments") -> "WeightedMoments":
-        """Return the moments of both together."""
-        weight = self.weight + other.weight
-        if weight == 0:
-            return self
-        apart = other.mean - self.mean
-        share = other.weight / weight
-        scatter = self.scatter + other.scatter + self.weight * share * np.outer(apart, apart)
-        return WeightedMoments(weight, self.mean + share * apart, scatter)
 
 
 class Look(NamedTuple):
@@ -139,32 +121,6 @@ class Stream:
         first, last = np.searchsorted(self._held, (rows.start, rows.stop))
         weight = None if self.weight is None else self.weight[rows]
         return _Part(rows, self._held[first:last] - rows.start, weight)
-
-
-@dataclass(frozen=True)
-class StreamCloud:
-    """A stream as whitening sees it, with some of its rows at hand."""
-
-    stream: Stream
-    at_hand: Array
-
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return len(self.stream)
-
-    def largest(self) -> Floats:
-        """Return the largest absolute value of each column."""
-        return self.stream.look.largest
-
-    def moments(self, place: Callable[[Array], Floats]) -> Moments:
-        """Return the moments of the rows in other coordinates."""
-        found = self.stream.moments(place)
-        return Moments(found.mean, found.scatter * (self.rows / found.weight))
-
-    def some(self, place: Callable[[Array], Floats]) -> Floats:
-        """Return the rows at hand in other coordinates."""
-        return place(self.at_hand)
 
 
 def open_pair(numerator: Any, denominator: Any, resources: Resources) -> tuple[Stream, Stream]:
