@@ -104,6 +104,6 @@ def test_moments_and_maps_do_not_depend_on_blocks(monkeypatch):
     np.testing.assert_allclose(mean, np.average(x, axis=0, weights=weight))
     np.testing.assert_allclose(scatter, np.cov(x.T, aweights=weight, ddof=0) * weight.sum())
     expected = whitening(x)
-    monkeypatch.setattr("vwkde._coordinates.whitening._NUMBERS", 100)
+    monkeypatch.setattr("vwkde._compute.parallel._NUMBERS", 100)
     np.testing.assert_allclose(whitening(x), expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(moments_of(x, weight)[1], scatter, rtol=1e-12, atol=1e-9)

@@ -36,7 +36,8 @@ def is_cuda(device: str) -> bool:
 
 def home(*inputs: Any) -> str | None:
     """Return where the tensors among the inputs live, if that is elsewhere than on the CPU."""
-    homes = [str(data.device) for data in inputs if hasattr(data, "detach")]
+    # asked of the type, because a Dask `Delayed` claims to have any attribute
+    homes = [str(data.device) for data in inputs if hasattr(type(data), "detach")]
     return next((place for place in homes if place != "cpu"), None)
 
 
