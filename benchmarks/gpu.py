@@ -20,11 +20,12 @@ from rich.console import Console
 from rich.table import Table
 
 import vwkde
+from vwkde._compute.engines import ENGINES
 from vwkde._compute.resources import Resources
 from vwkde._compute.sums import log_kernel_sums
 from vwkde._compute.sums.batches import make_batch, mutual_mean_log_sums
 
-SINGLE = Resources("triton", device="cuda")
+SINGLE = Resources(ENGINES["triton"], device="cuda")
 PEER_QUERIES = 16_384
 CHECKED = 10_000
 """Queries whose sums are formed again in double precision."""

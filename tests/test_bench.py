@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import vwkde
 from vwkde import bench
 from vwkde._compute.engines import engines_here
+from vwkde._compute.parallel import thread_count
 from vwkde._compute.sums import log_kernel_sums
 from vwkde.bench import Sizes, measurement, run_bench, tasks
 from vwkde.bench.limits import Limits, measure_limits
@@ -46,7 +47,7 @@ def test_sizes_end_where_the_next_would_take_too_long(monkeypatch):
 def test_the_limit_is_that_of_operations_and_exponentials_together():
     limits = Limits("cpu", "float64", operations=8.0, exponentials=0.5)
     assert limits.pairs(4) == pytest.approx(1 / 3)
-    found = measure_limits("float32", n_threads=1)
+    found = measure_limits("float32")
     assert 1e7 < found.exponentials < 1e12
     assert 1e8 < found.operations < 1e15
 
@@ -150,9 +151,9 @@ def test_tables_fit_a_terminal():
 def test_limits_are_those_of_the_threads_asked_for(tmp_path, monkeypatch):
     seen = []
 
-    def measure(dtype, device, n_threads):
+    def measure(dtype, device):
         seen.append({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"})
-        return Limits(device, dtype, 1e9 * n_threads, 1e9)
+        return Limits(device, dtype, 1e9 * thread_count(), 1e9)
 
     monkeypatch.setattr(bench, "measure_limits", measure)
     monkeypatch.setattr(bench, "QUICK", TINY)

@@ -11,9 +11,11 @@ import pytest
 import vwkde
 from support.work import slow_the_first_time
 from vwkde._compute.cluster import connected
+from vwkde._compute.executors import DASK, THREADS
 from vwkde._compute.resources import Resources
+from vwkde._data.moments import WeightedMoments
 from vwkde._data.sources import DaskRows, open_source
-from vwkde._data.streams import Stream, WeightedMoments, open_pair
+from vwkde._data.streams import Stream, open_pair
 from vwkde.inspection import SurfaceInspector
 from vwkde.reproduce.core.tasks import Task, run_tasks
 
@@ -137,8 +139,8 @@ def test_a_fold_of_files_on_a_cluster_is_that_of_one_process(client, files):
     del client
     source = open_source(files[0], "numerator")
     sums = [
-        Stream(source, "numerator", Resources(engine=engine, memory_budget=2**17)).moments(lambda x: 2 * x)
-        for engine in ("numba", "dask")
+        Stream(source, "numerator", Resources(executor=executor, memory_budget=2**17)).moments(lambda x: 2 * x)
+        for executor in (THREADS, DASK)
     ]
     assert isinstance(sums[0], WeightedMoments)
     for one, other in zip(*sums, strict=True):

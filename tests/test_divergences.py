@@ -105,7 +105,7 @@ def test_what_the_candidates_disagree_about_widens_the_interval(monkeypatch):
     assert ratio.divergence("kl").systematic_error == 0  # by no more than noise explains
     monkeypatch.setattr("vwkde._answers.uncertainty._CLEARLY", 0.0)
     estimate = ratio.divergence("kl")
-    values = [member.ratio.at_numerator.mean() for member in ratio._fitted.pool.members if member.average]
+    values = [member.ratio.at_samples[0].mean() for member in ratio._fitted.average.members if member.average]
     assert 0 < estimate.systematic_error < np.ptp(values)
     assert np.diff(estimate.interval) > 2 * 1.959 * estimate.standard_error
 

@@ -11,7 +11,6 @@ from sklearn.exceptions import NotFittedError
 
 from vwkde import DensityRatio
 from vwkde._compute import parallel
-from vwkde._coordinates import whitening
 from vwkde._coordinates.whitening import fit_whitening
 from vwkde._fit.bandwidth import select_bandwidth
 from vwkde._fit.candidates import WeightTrial
@@ -395,7 +394,7 @@ def test_guided_ratios_survive_pickling(guide):
 
 @pytest.mark.parametrize("guide", ["auto", None])
 def test_one_thread_asked_for_is_one_thread_throughout(guide, monkeypatch):
-    monkeypatch.setattr(whitening, "_NUMBERS", 60)  # so that even these few rows are whitened in blocks
+    monkeypatch.setattr(parallel, "_NUMBERS", 60)  # so that even these few rows are whitened in blocks
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
     many = np.tile(P, (50, 1))  # rows enough for several blocks of weights and of biases

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from vwkde._answers.at_samples import at_samples
 from vwkde._answers.functionals import kl, reverse_kl
-from vwkde._compute.engines import home
+from vwkde._compute.devices import home
 from vwkde._data.validation import like_input, on_host
 from vwkde._display import html
 from vwkde.exceptions import DisjointSupportError

@@ -1,7 +1,6 @@
 """Synthetic pairs of densities whose ratio, derivatives and divergence are known exactly."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import Generic, Protocol, TypeVar
 
@@ -13,6 +12,7 @@ from scipy.stats import multivariate_normal
 
 from vwkde._models.derivatives.mixture import MixtureDerivatives, make_mixture
 from vwkde._models.gaussian import GaussianModel
+from vwkde._runtime.lazy import lazy
 
 __all__ = [
     "Banana",
@@ -178,7 +178,7 @@ class MixturePair(Pair[GaussianMixtureDensity]):
 
     informative: int
 
-    @cached_property
+    @lazy
     def kl(self) -> float:
         """KL(numerator ‖ denominator) in nats, to five digits, by Gauss–Hermite quadrature over each component."""
         p, q = self.numerator.marginal(self.informative), self.denominator.marginal(self.informative)

@@ -19,9 +19,8 @@ from vwkde._answers.functionals import KINDS, check_divergence, check_interval, 
 from vwkde._answers.overlap import warn_if_negative, warn_if_poor
 from vwkde._answers.posterior import posterior
 from vwkde._answers.uncertainty import Compute, scatter_over_halves, systematic_error
-from vwkde._compute.engines import ENGINES, choose_engine
+from vwkde._compute.choice import ENGINE_NAMES, choose_resources
 from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET, at_most
-from vwkde._compute.resources import Resources
 from vwkde._data.in_memory import hold_all, hold_some
 from vwkde._data.sources import is_elsewhere, read_all
 from vwkde._data.validation import Array, check_sample, like_input
@@ -152,7 +151,7 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         "random_state": ["random_state"],
         "memory_budget": [Interval(Integral, 1, None, closed="left")],
         "n_threads": [Interval(Integral, 1, None, closed="left"), None],
-        "engine": [StrOptions(set(ENGINES))],
+        "engine": [StrOptions(set(ENGINE_NAMES))],
         "device": [str, None],
     }
 
@@ -214,11 +213,10 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         """Fit samples some of whose rows were made of others; see `Sample`."""
         self._validate_params()
         self._check_combination()
-        engine, device = choose_engine(self.engine, self.device, numerator, denominator)
-        resources = Resources(engine=engine, memory_budget=self.memory_budget, device=device)
+        resources = choose_resources(self.engine, self.device, (numerator, denominator), self.memory_budget)
         seed = int(check_random_state(self.random_state).randint(2**31))
         weights = numerator_weight, denominator_weight
-        elsewhere = engine == "dask" or is_elsewhere(numerator) or is_elsewhere(denominator)
+        elsewhere = resources.executor.spreads or is_elsewhere(numerator) or is_elsewhere(denominator)
         if elsewhere and all(fold is None for fold in folds):
             held = hold_some(numerator, denominator, weights, self.max_held, seed, resources)
         else:
@@ -323,7 +321,7 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
 
     def _scatter_over_halves(self, compute: Compute) -> float:
         def on_halves(p: Array, q: Array, p_weight: Floats, q_weight: Floats) -> float:
-            half = clone(self).set_params(engine=resources.engine, device=resources.device)
+            half = clone(self).set_params(engine=resources.name, device=resources.device)
             half.fit(p, q, numerator_weight=p_weight, denominator_weight=q_weight)
             return compute(*at_samples(half._fitted))[0]
 

@@ -18,7 +18,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.utils import check_random_state
 
 from vwkde._compute.parallel import split
-from vwkde._coordinates.whitening import canonical_order
+from vwkde._data.order import canonical_order
 from vwkde._data.validation import check_pair
 from vwkde._display import html, svg
 from vwkde._runtime.progress import track

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from vwkde._coordinates.whitening import canonical_order, fit_whitening, moments_of
+from vwkde._coordinates.whitening import fit_whitening
+from vwkde._data.moments import moments_of
 from vwkde.exceptions import DegenerateDataWarning
 
 
@@ -95,21 +96,6 @@ def test_weights_count_like_copies():
     np.testing.assert_allclose(weighted.centre, copies.centre, rtol=1e-9)
 
 
-def test_order_does_not_depend_on_rows_or_rotation():
-    x = np.random.default_rng(0).normal(size=(300, 3))
-    expected = x[canonical_order(x)]
-    shuffle = np.random.default_rng(1).permutation(300)
-    np.testing.assert_array_equal(x[shuffle][canonical_order(x[shuffle])], expected)
-    turn = np.linalg.qr(np.random.default_rng(2).normal(size=(3, 3)))[0]
-    np.testing.assert_array_equal(canonical_order(x @ turn), canonical_order(x))
-
-
-def test_order_of_lattice_points_with_equal_distances():
-    x = np.random.default_rng(0).integers(-2, 3, size=(200, 2)).astype(float)
-    shuffle = np.random.default_rng(1).permutation(200)
-    np.testing.assert_array_equal(x[canonical_order(x)], x[shuffle][canonical_order(x[shuffle])])
-
-
 def test_moments_and_maps_do_not_depend_on_blocks(monkeypatch):
     random = np.random.default_rng(5)
     x, weight = random.normal(size=(997, 3)) * [1, 10, 100] + 50, random.uniform(0.5, 1.5, size=997)
@@ -118,6 +104,6 @@ def test_moments_and_maps_do_not_depend_on_blocks(monkeypatch):
     np.testing.assert_allclose(mean, np.average(x, axis=0, weights=weight))
     np.testing.assert_allclose(scatter, np.cov(x.T, aweights=weight, ddof=0) * weight.sum())
     expected = whitening(x)
-    monkeypatch.setattr("vwkde._coordinates.whitening._NUMBERS", 100)
+    monkeypatch.setattr("vwkde._compute.parallel._NUMBERS", 100)
     np.testing.assert_allclose(whitening(x), expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(moments_of(x, weight)[1], scatter, rtol=1e-12, atol=1e-9)

@@ -94,7 +94,7 @@ def test_a_float32_file_is_summed_in_float32(tmp_path):
     settings = {"guide": None, "weighting": "uniform", "bandwidth": 0.5, "max_held": 200}
     ratio = vwkde.DensityRatio(**settings).fit(np.load(tmp_path / "p.npy", mmap_mode="r"), q)
     expected = vwkde.DensityRatio(**settings).fit(p.astype(float), q.astype(float))
-    assert ratio._fitting.dtype == np.float32
+    assert ratio._fitted.numerics.dtype == np.float32
     np.testing.assert_allclose(ratio.log_ratio(q[:40]), expected.log_ratio(q[:40]), atol=2e-4)
 
 

@@ -8,17 +8,16 @@ import pytest
 
 from support.elsewhere import ROWS, samples, save_samples
 from vwkde._compute.resources import Resources
-from vwkde._coordinates.whitening import fit_whitening, moments_of, whiten
+from vwkde._coordinates.whitening import fit_whitening, whiten
 from vwkde._data.in_memory import hold_some
+from vwkde._data.moments import moments_of
 from vwkde._data.sample import Rest, Sample
 from vwkde._data.sources import ArrayRows, open_source
 from vwkde._data.streams import Stream, open_pair
-from vwkde._fit.kernel_estimate import EstimatePair, RestSums, Weighing
 from vwkde._models.gaussian import fit_gaussian
-from vwkde._models.weights.expansion import KernelExpansion, fit_expansion
+from vwkde._models.weights.expansion import fit_expansion
 from vwkde._models.weights.residual import bias_terms
 from vwkde._models.weights.streamed import fit_expansion_to_all
-from vwkde._models.weights.uniform import UniformWeight
 
 PIECES = [2**13, 2**16, 2**28]
 """Memory budgets that make pieces of 5, 42 and all rows."""
@@ -57,38 +56,6 @@ def test_moments_of_numbers_far_from_zero_keep_their_digits():
     x = 1e8 + np.random.default_rng(0).normal(size=(5_000, 2))
     stream = Stream(ArrayRows(x), "numerator", Resources(memory_budget=2**16))
     np.testing.assert_allclose(stream.moments(np.asarray).scatter / 4_999, np.cov(x.T), rtol=1e-7)
-
-
-@pytest.mark.parametrize("budget", PIECES)
-def test_kernel_sums_over_held_rows_and_the_rest_are_those_over_all(budget):
-    p, q = samples()
-    random = np.random.default_rng(1)
-    weight = weights(ROWS)
-    basis = p[random.choice(ROWS, 20, replace=False)]
-    alpha = KernelExpansion(basis, random.normal(size=20), 2.0)
-    held = np.sort(random.choice(ROWS, 100, replace=False))
-    stream = Stream(ArrayRows(p), "numerator", Resources(memory_budget=budget), weight, held)
-    some = Sample(p[held], weight[held], np.arange(100), rest=Rest(stream, np.asarray))
-    other = Sample(q[:150], np.ones(150), np.arange(150))
-    dtype = np.dtype(np.float64)
-    pair = EstimatePair(some, other, alpha, 0.8, dtype)
-    whole = EstimatePair(Sample(p, weight, np.arange(ROWS)), other, alpha, 0.8, dtype)
-    np.testing.assert_allclose(pair.at(q[200:260]).log_ratio, whole.at(q[200:260]).log_ratio, rtol=1e-10)
-    np.testing.assert_allclose(pair.at_numerator.log_ratio, whole.at_numerator.log_ratio[held], rtol=1e-10)
-    np.testing.assert_allclose(pair.at_denominator.log_ratio, whole.at_denominator.log_ratio, rtol=1e-10)
-    assert np.ptp(whole.at_numerator.log_ratio) > 1
-
-
-def test_several_bandwidths_share_a_pass():
-    p, q = samples()
-    rest = Rest(Stream(ArrayRows(p), "numerator", Resources(memory_budget=2**15)), np.asarray)
-    ways = Weighing(UniformWeight(), None, 0.0), lambda x: x[:, 0]
-    found = RestSums(q[:9], np.array([0.5, 1.0]), ways, np.dtype(np.float64), Resources()).over(rest)
-    exponents = (
-        -0.5 * ((q[:9, None] - p) ** 2).sum(axis=2)[None, :, :, None] / np.array([0.25, 1.0])[:, None, None, None]
-    )
-    terms = np.exp(exponents + np.stack([np.zeros(ROWS), p[:, 0]], axis=1))
-    np.testing.assert_allclose(found, np.log(terms.sum(axis=2)), rtol=1e-10)
 
 
 @pytest.mark.parametrize("budget", PIECES)

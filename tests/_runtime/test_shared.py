@@ -1,4 +1,6 @@
-from contextlib import contextmanager
+import multiprocessing
+import os
+from contextlib import contextmanager, nullcontext
 
 import pytest
 
@@ -37,3 +39,19 @@ def test_a_state_that_could_not_be_entered_is_tried_again():
         pass
     with shared():
         assert len(tries) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_child_forked_while_another_thread_enters_can_enter():
+    shared = Shared(nullcontext)
+
+    def enter():
+        with shared():
+            pass
+
+    child = multiprocessing.get_context("fork").Process(target=enter, daemon=True)
+    with shared._lock:  # as another thread may hold it at that moment
+        child.start()
+    child.join(30)
+    assert child.exitcode == 0

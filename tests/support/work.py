@@ -4,6 +4,10 @@ import os
 import time
 from pathlib import Path
 
+import numpy as np
+
+import vwkde
+
 
 def double(x):
     return 2 * x
@@ -20,3 +24,13 @@ def slow_the_first_time(block, block_info=None, folder=None):
         place.write_text(str(os.getpid()))
         time.sleep(1.0)
     return block
+
+
+def kl_of_two_samples(sender=None):
+    """Return a divergence that takes more than one thread to compute; also sent to another process, if asked for."""
+    random = np.random.default_rng(0)
+    p, q = random.normal(size=(400, 3)), random.normal(0.5, 1.2, size=(300, 3))
+    value = vwkde.kl_divergence(p, q, n_threads=2).value
+    if sender is not None:
+        sender.send(value)
+    return value

@@ -40,7 +40,7 @@ def describe_fit(fitted: Fitted, weighting: str, columns: int) -> dict[str, Any]
         "rows": [p.total, q.total],
         **({"rows_held": [len(p), len(q)]} if fitted.has_rest else {}),
         "columns": columns,
-        "engine": fitted.numerics.resources.engine,
+        "engine": fitted.numerics.resources.name,
         "device": fitted.numerics.resources.device,
     }
 

@@ -2,15 +2,18 @@
 
 Threads, not processes: the heavy parts (compiled loops, BLAS) release the interpreter's lock. While blocks run, BLAS
 itself is held to one thread, because the blocks already fill the cores.
+
+How many threads there may be is said once, where a public function is entered, by `at_most`; everything below it,
+on whatever thread, keeps to that. A block of work stays on its thread.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import Context, ContextVar, copy_context
+from contextvars import ContextVar, copy_context
 from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import joblib
 from threadpoolctl import ThreadpoolController
@@ -19,71 +22,30 @@ from vwkde._runtime.progress import track
 from vwkde._runtime.shared import Shared
 
 T = TypeVar("T")
+R = TypeVar("R")
+
+DEFAULT_MEMORY_BUDGET = 2**28
+"""Bytes that temporary blocks may take by default, all threads together."""
+_NUMBERS = 2**19
+"""Numbers that a thread takes at a time where the work on each is little."""
 
 _is_block: ContextVar[bool] = ContextVar("vwkde_is_block", default=False)
 """Whether this is a block of work, on a thread that others wait for."""
-
-DEFAULT_MEMORY_BUDGET = 2**28
-"""Bytes that temporary blocks may take, all threads together, unless told otherwise."""
-
-
 _most_threads: ContextVar[int | None] = ContextVar("vwkde_most_threads", default=None)
 
 
 @contextmanager
 def at_most(n_threads: int | None) -> Iterator[None]:
-    """Let work that is not told how many threads to use take so many, at most; None leaves it to the machine."""
-    token = _most_threads.set(n_threads or _most_threads.get())
+    """Let the work that follows take this many threads at most; None leaves the limit as it is.
+
+    Limits within limits: the smallest holds.
+    """
+    limits = [limit for limit in (n_threads, _most_threads.get()) if limit is not None]
+    token = _most_threads.set(min(limits, default=None))
     try:
         yield
     finally:
         _most_threads.reset(token)
-
-
-def thread_count(n_threads: int | None = None) -> int:
-    """Return the number of threads to use: the one asked for, else what the machine and its environment allow."""
-    n_threads = n_threads or _most_threads.get()
-    if n_threads is not None:
-        return n_threads
-    limits = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]
-    return max(1, min([int(limit) for limit in limits if limit.isdigit()], default=joblib.cpu_count()))
-
-
-def block_rows(bytes_per_row: int, memory_budget: int) -> int:
-    """Return how many rows of that size fit the budget, at least one."""
-    return max(1, memory_budget // max(1, bytes_per_row))
-
-
-def split(n: int, size: int) -> list[slice]:
-    """Return consecutive slices of at most `size` that cover range(n)."""
-    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
-
-
-def run(work: Callable[[T], Any], blocks: list[T], stage: str | None = None, n_threads: int | None = None) -> list[Any]:
-    """Call `work` on every block, on several threads, with BLAS held to one thread each.
-
-    Progress is told under the stage's name, if it has one; what the work itself tells is heard from every thread. Work
-    that runs blocks in turn does so on its own thread: waiting for others, it would keep them from ever being free.
-    """
-    threads = 1 if _is_block.get() else min(thread_count(n_threads), len(blocks))
-    with _single_threaded_blas():
-        results: Iterator[Any] = map(work, blocks)
-        if threads > 1:
-
-            def as_block(context: Context, block: T) -> Any:
-                context.run(_is_block.set, True)
-                return context.run(work, block)
-
-            results = _pool(threads).map(as_block, [copy_context() for _ in blocks], blocks)
-        return list(track(results, stage, len(blocks)) if stage else results)
-
-
-def run_over_rows(work: Callable[[slice], None], rows: int, size: int, n_threads: int | None = None) -> None:
-    """Call `work` on blocks of at most `size` rows; where one block holds them all, there is nothing to set up."""
-    if rows <= size:
-        work(slice(0, rows))
-    else:
-        run(work, split(rows, size), None, n_threads)
 
 
 @contextmanager
@@ -94,6 +56,70 @@ def as_block() -> Iterator[None]:
         yield
     finally:
         _is_block.reset(token)
+
+
+def thread_count() -> int:
+    """Return the number of threads to use here: the limit that was set, or what the machine and its environment allow.
+
+    Within a block of work it is one.
+    """
+    if _is_block.get():
+        return 1
+    environment = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]
+    allowed = min([int(limit) for limit in environment if limit.isdigit()], default=joblib.cpu_count())
+    return _most_threads.get() or max(1, allowed)
+
+
+def block_rows(bytes_per_row: int, memory_budget: int) -> int:
+    """Return how many rows of that size fit the budget, at least one."""
+    return max(1, memory_budget // max(1, bytes_per_row))
+
+
+def rows_at_a_time(columns: int) -> int:
+    """Return how many rows of this many numbers a thread takes at a time where the work on each number is little."""
+    return max(1, _NUMBERS // columns)
+
+
+def split(n: int, size: int) -> list[slice]:
+    """Return consecutive slices of at most `size` that cover range(n)."""
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def run(work: Callable[[T], R], items: Sequence[T], stage: str | None = None) -> list[R]:
+    """Return what `work` makes of every item, in their order, by several threads with BLAS held to one thread each.
+
+    Progress is reported under the stage's name, if it has one; what the work itself reports is heard from every thread.
+    """
+    threads = min(thread_count(), len(items))
+    with _single_threaded_blas():
+        results: Iterator[R] = _on_pool(work, items, threads) if threads > 1 else map(work, items)
+        return list(track(results, stage, len(items)) if stage else results)
+
+
+def run_over_rows(work: Callable[[slice], R], rows: int, size: int) -> list[R]:
+    """Return what `work` makes of blocks of at most `size` rows; for a single block there is nothing to set up."""
+    return [work(slice(0, rows))] if rows <= size else run(work, split(rows, size))
+
+
+def _on_pool(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+    """Yield the results of items in their order.
+
+    What no thread of the pool has begun when its turn comes is done here. So nobody waits for a pool whose threads are
+    all taken by others, who may be waiting in turn.
+    """
+
+    def as_one_block(item: T) -> R:
+        with as_block():
+            return work(item)
+
+    pool = _pool(threads)
+    submitted = [(item, pool.submit(copy_context().run, as_one_block, item)) for item in items]
+    try:
+        for item, future in submitted:
+            yield as_one_block(item) if future.cancel() else future.result()
+    finally:
+        for _, future in submitted:
+            future.cancel()
 
 
 @contextmanager

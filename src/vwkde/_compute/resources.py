@@ -1,7 +1,9 @@
-"""What a computation may use: which engine and device, how much memory, how many threads."""
+"""What a computation may use: which engine, where its blocks run, how much memory, which device."""
 
 from dataclasses import dataclass
 
+from vwkde._compute.engines import NUMBA, Engine
+from vwkde._compute.executors import THREADS, Executor
 from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET
 
 
@@ -9,16 +11,20 @@ from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET
 class Resources:
     """How to compute, which changes no result beyond rounding.
 
-    `engine` names the one that forms kernel sums; `memory_budget` is in bytes, for temporary blocks, all threads
-    together; without `n_threads` it is as many as the machine and its environment allow; `device` is where the engines
-    compute that can do so elsewhere than on the CPU, and where networks are trained.
+    `engine` forms kernel sums, `executor` is where passes over many rows run; `memory_budget` is in bytes, for
+    temporary blocks, all threads together; `device` is where engines compute that can do so elsewhere than on the CPU,
+    and where networks are trained. The number of threads is no resource: see `parallel.at_most`.
     """
 
-    engine: str = "numba"
+    engine: Engine = NUMBA
+    executor: Executor = THREADS
     memory_budget: int = DEFAULT_MEMORY_BUDGET
-    n_threads: int | None = None
     device: str = "cpu"
+
+    @property
+    def name(self) -> str:
+        """What the `engine` parameter of the public functions calls this choice."""
+        return self.executor.name if self.executor.spreads else self.engine.name
 
 
 DEFAULT_RESOURCES = Resources()
-ONE_THREAD = Resources(n_threads=1)

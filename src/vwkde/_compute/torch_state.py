@@ -7,15 +7,15 @@ from vwkde._runtime.shared import Shared
 
 
 @contextmanager
-def threads_of_torch(n_threads: int | None) -> Iterator[None]:
-    """Hold torch, on the calling thread, to so many threads on the CPU.
+def threads_of_torch(n_threads: int) -> Iterator[None]:
+    """Hold torch, on the calling thread, to this many threads on the CPU at most.
 
     For networks it is one: their matrices are small, and sums must not depend on how many threads share them.
     """
     import torch
 
     before = torch.get_num_threads()
-    torch.set_num_threads(n_threads or before)
+    torch.set_num_threads(min(n_threads, before))
     try:
         yield
     finally:
@@ -35,4 +35,4 @@ def _in_full_precision() -> Iterator[None]:
 
 
 exact_products = Shared(_in_full_precision)
-"""Keep matrix products of float32 from being rounded to fewer bits, as torch may have been told to."""
+"""Keep matrix products of float32 from being rounded to fewer bits, as torch may be set to."""

@@ -3,20 +3,17 @@
 Both samples are moved, turned and scaled by one affine map, so that their pooled within-class covariance is the
 identity. Ratio and divergences do not change under such a map, and a round kernel in the new coordinates is an ellipse
 that follows the data in the old ones: the estimate is the same for any affine copy of the data.
-
-The rows of a sample are also put into an order that depends on the data alone. Random choices and block boundaries then
-fall on the same points whatever order, or rotation, the rows arrived in.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from vwkde._compute import parallel
+from vwkde._data.clouds import Cloud, InMemory
 from vwkde._data.validation import Array, Names
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning, DisjointSupportError
@@ -25,8 +22,6 @@ Floats = NDArray[np.float64]
 
 _FARTHEST = 1e6
 """Distance between the samples, in standard deviations, beyond which there is nothing to estimate."""
-_NUMBERS = 2**19
-"""Numbers that a thread takes at a time, where rows are many."""
 
 
 @dataclass(frozen=True)
@@ -44,71 +39,8 @@ class Whitening:
         def work(rows: slice) -> None:
             result[rows] = (x[rows] / self.unit - self.centre) @ self.matrix
 
-        parallel.run_over_rows(work, len(x), max(1, _NUMBERS // x.shape[1]))
+        parallel.run_over_rows(work, len(x), parallel.rows_at_a_time(x.shape[1]))
         return result
-
-
-class Moments(NamedTuple):
-    """The weighted mean of some rows, and the weighted sum of their squared deviations from it."""
-
-    mean: Floats
-    scatter: Floats
-
-
-class Cloud(Protocol):
-    """A sample as whitening sees it: by summaries, so that its rows may live anywhere."""
-
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-
-    def largest(self) -> Floats:
-        """Return the largest absolute value of each column."""
-
-    def moments(self, place: Callable[[Array], Floats]) -> Moments:
-        """Return the moments of the rows in other coordinates."""
-
-    def some(self, place: Callable[[Array], Floats]) -> Floats:
-        """Return rows in other coordinates: all where they are few."""
-
-
-@dataclass(frozen=True)
-class InMemory:
-    """Rows at hand, and their weights, of mean one."""
-
-    values: Array
-    weight: Floats
-
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return len(self.values)
-
-    def largest(self) -> Floats:
-        """Return the largest absolute value of each column."""
-        return np.abs(self.values).max(axis=0)
-
-    def moments(self, place: Callable[[Array], Floats]) -> Moments:
-        """Return the moments of the rows in other coordinates."""
-        return moments_of(place(self.values), self.weight)
-
-    def some(self, place: Callable[[Array], Floats]) -> Floats:
-        """Return the rows in other coordinates."""
-        return place(self.values)
-
-
-def moments_of(x: Floats, weight: Floats) -> Moments:
-    """Return the moments of weighted rows."""
-    mean = weight @ x / weight.sum()
-    size = max(4 * x.shape[1], _NUMBERS // x.shape[1])
-    parts = np.empty((-(-len(x) // size), x.shape[1], x.shape[1]))
-
-    def work(rows: slice) -> None:
-        centred = x[rows] - mean
-        parts[rows.start // size] = (centred.T * weight[rows]) @ centred
-
-    parallel.run_over_rows(work, len(x), size)
-    return Moments(mean, parts.sum(axis=0))
 
 
 def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, Floats], names: Names) -> Whitening:
@@ -128,20 +60,6 @@ def whiten(clouds: tuple[Cloud, Cloud], names: Names) -> Whitening:
         whitening = Whitening(unit, centre, whitening.matrix @ fine.matrix)
     _refuse_if_too_far(float(np.linalg.norm(difference)))
     return whitening
-
-
-def canonical_order(x: Floats) -> NDArray[np.intp]:
-    """Return an order of whitened rows that no rotation and no shuffling changes: by distance from the centre.
-
-    Distances are rounded so that equal ones stay equal; coordinates then break the tie.
-    """
-    distance = np.round(np.einsum("ij,ij->i", x, x), 10)
-    order = np.argsort(distance, kind="stable")
-    equal = np.diff(distance[order]) == 0
-    places = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
-    tied = order[places]
-    order[places] = tied[np.lexsort((*np.round(x[tied], 10).T, distance[tied]))]
-    return order
 
 
 def _whiten_once(

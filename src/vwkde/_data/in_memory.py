@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute.resources import Resources
-from vwkde._coordinates.whitening import Cloud, InMemory
+from vwkde._data.clouds import Cloud, InMemory, StreamCloud
 from vwkde._data.sample import Rest
 from vwkde._data.sources import Ints
-from vwkde._data.streams import Stream, StreamCloud, open_pair
+from vwkde._data.streams import Stream, open_pair
 from vwkde._data.validation import Array, Names, check_pair, check_weight
 
 Floats = NDArray[np.float64]

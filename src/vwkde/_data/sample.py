@@ -6,15 +6,16 @@ which sums are formed in passes.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._coordinates.whitening import canonical_order, moments_of
-from vwkde._data.streams import Piece, Stream, WeightedMoments
+from vwkde._data.moments import WeightedMoments, moments_of
+from vwkde._data.order import canonical_order
+from vwkde._data.streams import Piece, Stream
 from vwkde._data.validation import Array
+from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
@@ -31,7 +32,7 @@ class Rest:
         """Return the combined results of the work on points and weights, piece by piece."""
         return self.stream.reduce(_InCoordinates(self.coordinates, work), combine, stage)
 
-    @cached_property
+    @lazy
     def moments(self) -> WeightedMoments:
         """The moments of the rows and their weight."""
         return self.stream.moments(self.coordinates)

@@ -7,7 +7,6 @@ pages that were touched do not stay with the process, and another process can do
 import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute import parallel
 from vwkde._data.validation import Array, Names, check_columns, column_names, to_floats
+from vwkde._runtime.lazy import lazy
 
 Ints = NDArray[np.intp]
 
@@ -152,7 +152,7 @@ class DaskRows:
         rows, columns = self.array.shape
         return int(rows), int(columns)
 
-    @cached_property
+    @lazy
     def blocks(self) -> list[Any]:
         """The chunks, as delayed arrays."""
         return list(self.array.to_delayed().ravel())

@@ -1,35 +1,30 @@
 """Passes over rows that live elsewhere: work on each piece, results combined two by two.
 
 Everything that needs all rows is such a fold: whether they are finite, their moments, the normal equations of a weight,
-kernel sums. It runs here, piece after piece, or as Dask tasks: one for each part of the rows, then a tree that combines
-their results. Where the rows are a Dask array, or the engine is "dask", Dask decides where the tasks run: on the client
-in use, if there is one, else on threads. A task that is lost with its worker is done again by another.
+kernel sums. The executor runs it: here, piece after piece, or as Dask tasks, one for each part of the rows. Rows of a
+Dask array are always Dask's.
 """
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
-from vwkde._compute.cluster import require_dask
+from vwkde._compute.executors import DASK, Executor
 from vwkde._compute.resources import Resources
-from vwkde._coordinates.whitening import Moments, moments_of
+from vwkde._data.moments import WeightedMoments, moments_of
 from vwkde._data.sources import ArrayRows, DaskRows, Ints, Source, in_order_of, open_source
 from vwkde._data.validation import Array, check_columns, not_finite
-from vwkde._runtime.progress import track
+from vwkde._runtime.lazy import lazy
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
 
 _COPIES = 64
 """How often a piece may be held at once, as doubles: work on it makes wider arrays, such as all products of columns."""
-_BRANCHES = 8
-"""Results that one task of the tree combines."""
 
 
 class Piece(NamedTuple):
@@ -38,24 +33,6 @@ class Piece(NamedTuple):
     first: int
     values: Array
     weight: Floats
-
-
-class WeightedMoments(NamedTuple):
-    """Moments of some rows together with their weight, so that they can be combined."""
-
-    weight: float
-    mean: Floats
-    scatter: Floats
-
-    def plus(self, other: "WeightedMoments") -> "WeightedMoments":
-        """Return the moments of both together."""
-        weight = self.weight + other.weight
-        if weight == 0:
-            return self
-        apart = other.mean - self.mean
-        share = other.weight / weight
-        scatter = self.scatter + other.scatter + self.weight * share * np.outer(apart, apart)
-        return WeightedMoments(weight, self.mean + share * apart, scatter)
 
 
 class Look(NamedTuple):
@@ -100,19 +77,17 @@ class Stream:
     def reduce(self, work: Callable[[Piece], T], combine: Callable[[T, T], T], stage: str) -> T:
         """Return the combined results of the work on every piece; the earlier rows are the first argument."""
         size = parallel.block_rows(8 * _COPIES * self.source.shape[1], self.resources.memory_budget)
-        parts = [self._part(rows) for rows in self.source.parts(size)]
-        job = _Job(work, combine, size)
-        parts = [part for part in parts if len(part)]
-        if isinstance(self.source, DaskRows) or self.resources.engine == "dask":
-            return _run_as_tasks(job, self.source, parts)
-        results = (result for part in parts for result in job.results(self.source, part))
-        return reduce(combine, track(results, stage, sum(-(-(p.rows.stop - p.rows.start) // size) for p in parts)))
+        parts = [part for rows in self.source.parts(size) if len(part := self._part(rows))]
+        values = _values(self.source, parts)
+        job = _Fold(work, combine, size, self.source if values is None else None)
+        pieces = sum(-(-(part.rows.stop - part.rows.start) // size) for part in parts)
+        return self._executor.fold(job, zip(parts, values or [None] * len(parts), strict=True), stage, pieces)
 
     def moments(self, place: Callable[[Array], Floats]) -> WeightedMoments:
         """Return the moments of the rows in other coordinates."""
         return self.reduce(_MomentsOf(place), WeightedMoments.plus, "moments")
 
-    @cached_property
+    @lazy
     def look(self) -> Look:
         """A first look at all rows."""
         return self.reduce(_look_at, Look.plus, "first look")
@@ -135,6 +110,10 @@ class Stream:
         return replace(self, held=held)
 
     @property
+    def _executor(self) -> Executor:
+        return DASK if isinstance(self.source, DaskRows) else self.resources.executor
+
+    @property
     def _held(self) -> Ints:
         return np.arange(0) if self.held is None else self.held
 
@@ -142,32 +121,6 @@ class Stream:
         first, last = np.searchsorted(self._held, (rows.start, rows.stop))
         weight = None if self.weight is None else self.weight[rows]
         return _Part(rows, self._held[first:last] - rows.start, weight)
-
-
-@dataclass(frozen=True)
-class StreamCloud:
-    """A stream as whitening sees it, with some of its rows at hand."""
-
-    stream: Stream
-    at_hand: Array
-
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return len(self.stream)
-
-    def largest(self) -> Floats:
-        """Return the largest absolute value of each column."""
-        return self.stream.look.largest
-
-    def moments(self, place: Callable[[Array], Floats]) -> Moments:
-        """Return the moments of the rows in other coordinates."""
-        found = self.stream.moments(place)
-        return Moments(found.mean, found.scatter * (self.rows / found.weight))
-
-    def some(self, place: Callable[[Array], Floats]) -> Floats:
-        """Return the rows at hand in other coordinates."""
-        return place(self.at_hand)
 
 
 def open_pair(numerator: Any, denominator: Any, resources: Resources) -> tuple[Stream, Stream]:
@@ -206,51 +159,32 @@ class _Part:
             start = stop
 
 
+def _values(source: Source, parts: list[_Part]) -> list[Any] | None:
+    """Return the rows of parts as they travel with the work on them; None where the source itself does."""
+    if isinstance(source, DaskRows):
+        chunks = dict(zip([rows.start for rows in source.parts(1)], source.blocks, strict=True))
+        return [chunks[part.rows.start] for part in parts]
+    if isinstance(source, ArrayRows):
+        return [source.values[part.rows] for part in parts]
+    return None
+
+
 @dataclass(frozen=True)
-class _Job(Generic[T]):
-    """A fold as it travels: what to do with a piece, how to combine results, how large a piece is."""
+class _Fold(Generic[T]):
+    """A fold as it travels: what to do with a piece, how to combine results, how large a piece is, where rows are."""
 
     work: Callable[[Piece], T]
     combine: Callable[[T, T], T]
     size: int
+    source: Source | None
 
-    def results(self, source: Source, part: _Part) -> Iterator[T]:
-        """Yield what each piece of a part gives."""
-        return map(self.work, part.pieces(source.pieces(part.rows, self.size)))
-
-    def on_part(self, source: Source | Array, part: _Part) -> T:
-        """Return what a part gives: a range of a source, or its rows themselves."""
-        with parallel.as_block():
-            if isinstance(source, np.ndarray):
-                arrays = ArrayRows(source).pieces(slice(0, len(source)), self.size)
-                return reduce(self.combine, map(self.work, part.pieces(arrays)))
-            return reduce(self.combine, self.results(source, part))
-
-    def together(self, results: list[T]) -> T:
-        """Return results combined, in their order."""
-        return reduce(self.combine, results)
-
-
-def _run_as_tasks(job: _Job[T], source: Source, parts: list[_Part]) -> T:
-    """Run a fold as Dask tasks: a part each, then a tree."""
-    dask = require_dask()
-    shared = dask.delayed(job, pure=False, traverse=False)
-    on_part, together = dask.delayed(_Job.on_part, pure=False), dask.delayed(_Job.together, pure=False)
-    if isinstance(source, DaskRows):
-        chunks = dict(zip([rows.start for rows in source.parts(job.size)], source.blocks, strict=True))
-        results = [on_part(shared, chunks[part.rows.start], part) for part in parts]
-    elif isinstance(source, ArrayRows):
-        results = [on_part(shared, source.values[part.rows], part) for part in parts]
-    else:
-        rows = dask.delayed(source, pure=False, traverse=False)
-        results = [on_part(shared, rows, part) for part in parts]
-    while len(results) > 1:
-        groups = [results[group] for group in parallel.split(len(results), _BRANCHES)]
-        results = [together(shared, group) for group in groups]
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sending large graph")  # it goes once, and survives any worker
-        (found,) = dask.compute(results[0])
-    return found
+    def results(self, part: _Part, values: Any) -> Iterator[T]:
+        """Yield what each piece of a part gives: a range of the source, or without one, these rows."""
+        if self.source is None:
+            arrays = ArrayRows(values).pieces(slice(0, len(values)), self.size)
+        else:
+            arrays = self.source.pieces(part.rows, self.size)
+        return map(self.work, part.pieces(arrays))
 
 
 @dataclass(frozen=True)

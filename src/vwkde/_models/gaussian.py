@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma
 from sklearn.covariance import ledoit_wolf_shrinkage
 
-from vwkde._coordinates.whitening import moments_of
+from vwkde._data.moments import moments_of
 from vwkde._data.sample import Sample
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
-from vwkde._compute.engines import require_torch
+from vwkde._compute.devices import require_torch
 from vwkde._compute.torch_state import threads_of_torch
 from vwkde._models.derivatives.score_matching import is_gain
 from vwkde._models.folds import folds_of_distinct_rows
@@ -155,7 +155,6 @@ def fit_networks(
     device: str,
     stage: str,
     noise: float = 0.0,
-    n_threads: int | None = None,
 ) -> tuple[Network, ...]:
     """Return trained networks, in double precision, or none where rows held out do not clearly gain by them.
 
@@ -167,17 +166,15 @@ def fit_networks(
     folds = folds_of_distinct_rows(x, weight, _FOLDS, np.random.default_rng(seed))[:_MEMBERS]
     points, *tensors, counts = (torch.as_tensor(a, dtype=torch.float32, device=device) for a in (x, *others, weight))
     objective = Objective(points, tuple(tensors), counts, terms, noise)
-    found: dict[int, Trained] = {}
 
-    def work(member: int) -> None:
+    def work(member: int) -> Trained:
         with threads_of_torch(1):
             generator = torch.Generator().manual_seed(seed + member)
             network = make_network(x.shape[1], outputs, generator, device)
             steps = track(range(1, _STEPS + 1), f"{stage} {member + 1}", _STEPS)
-            found[member] = _train(network, objective, folds[member], weight, generator, steps)
+            return _train(network, objective, folds[member], weight, generator, steps)
 
-    parallel.run(work, list(range(len(folds))), None, n_threads)
-    members = [found[member] for member in range(len(folds))]
+    members = parallel.run(work, range(len(folds)))
     if not members or not is_gain(*(np.concatenate(part) for part in zip(*map(_evidence, members), strict=True))):
         return ()
     return tuple(member.network for member in members)

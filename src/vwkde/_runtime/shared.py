@@ -1,5 +1,6 @@
 """A state of the whole process that several threads may want at once."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from threading import Lock
@@ -16,6 +17,12 @@ class Shared:
         self._make = make
         self._lock = Lock()
         self._users = 0
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew_lock)
+
+    def _renew_lock(self) -> None:
+        """Forget a lock that another thread held when this process was forked: nobody is left to release it."""
+        self._lock = Lock()
 
     @contextmanager
     def __call__(self) -> Iterator[None]:

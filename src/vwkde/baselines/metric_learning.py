@@ -152,7 +152,7 @@ def _log_ratio(x: Floats, own: Own, *, p: Floats, q: Floats, k: int, metric: _Lo
             _reach(x[rows], roots, sample, k, first, balls.radius[rows], balls.held[rows])
 
     size = parallel.block_rows(8 * x.shape[1] ** 2 * x.itemsize, _MEMORY_BUDGET)
-    parallel.run(work, parallel.split(len(x), min(size, 1 + len(x) // parallel.thread_count())), None)
+    parallel.run(work, parallel.split(len(x), min(size, 1 + len(x) // parallel.thread_count())))
     return compare_balls(in_p, in_q, other_rows(p, q, own), p.shape[1])
 
 

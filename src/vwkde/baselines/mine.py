@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from vwkde._compute.engines import require_torch
+from vwkde._compute.devices import require_torch
 from vwkde._compute.torch_state import threads_of_torch
 from vwkde.baselines.answer import Answer
 from vwkde.baselines.dense import dense_network, draw_batch, prepare, to_tensor, train, values

@@ -5,6 +5,7 @@ import warnings
 from threadpoolctl import threadpool_limits
 
 from vwkde._compute.engines import engines_here
+from vwkde._compute.parallel import at_most
 from vwkde._runtime.progress import track
 from vwkde.bench.limits import Limits, measure_limits
 from vwkde.bench.measurement import Measurement
@@ -27,13 +28,13 @@ def run_bench(
     chosen = {engine: device for engine, device in here.items() if not engines or engine in engines}
     measurements: list[Measurement] = []
     wanted = names or list(TASKS)
-    with warnings.catch_warnings(), threadpool_limits(n_threads):
+    with warnings.catch_warnings(), threadpool_limits(n_threads), at_most(n_threads):
         limits = {
-            (device, dtype): measure_limits(dtype, device, n_threads)
+            (device, dtype): measure_limits(dtype, device)
             for device in sorted({"cpu", *chosen.values()})
             for dtype in PRECISIONS
         }
-        bench = Bench(chosen, sizes, limits, n_threads)
+        bench = Bench(chosen, sizes, limits)
         warnings.simplefilter("ignore")  # peers warn of what they are known for; here only time counts
         for name in track(wanted, "tasks", len(wanted)):
             measurements += TASKS[name](bench)

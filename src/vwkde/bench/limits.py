@@ -29,16 +29,16 @@ class Limits:
         return 1 / (2 * columns / self.operations + 1 / self.exponentials)
 
 
-def measure_limits(dtype: str, device: str = "cpu", n_threads: int | None = None) -> Limits:
-    """Return the limits of a device, with all of its cores or so many threads."""
-    product, exponentials, count = _on_cores(dtype, n_threads) if device == "cpu" else _on_gpu(dtype, device)
+def measure_limits(dtype: str, device: str = "cpu") -> Limits:
+    """Return the limits of a device; of the CPU, with the threads that may be used."""
+    product, exponentials, count = _on_cores(dtype) if device == "cpu" else _on_gpu(dtype, device)
     side = _SIDE["cpu" if device == "cpu" else "cuda"]
     return Limits(device, dtype, 2 * side**3 / best_time(product), count / best_time(exponentials))
 
 
-def _on_cores(dtype: str, n_threads: int | None) -> tuple[Callable[[], Any], Callable[[], Any], int]:
+def _on_cores(dtype: str) -> tuple[Callable[[], Any], Callable[[], Any], int]:
     matrix = np.random.default_rng(0).normal(size=(_SIDE["cpu"], _SIDE["cpu"])).astype(dtype)
-    threads = parallel.thread_count(n_threads)
+    threads = parallel.thread_count()
     out = np.empty_like(matrix)
 
     def exponentials(_: int) -> None:
@@ -48,7 +48,7 @@ def _on_cores(dtype: str, n_threads: int | None) -> tuple[Callable[[], Any], Cal
             np.exp(numbers, out=result)
 
     def on_all() -> None:
-        parallel.run(exponentials, list(range(threads)), None, threads)
+        parallel.run(exponentials, range(threads))
 
     return lambda: np.matmul(matrix, matrix, out=out), on_all, threads * _REPEATS * _BLOCK
 

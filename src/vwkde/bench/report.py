@@ -79,7 +79,7 @@ def to_dict(measurements: list[Measurement], limits: list[Limits], n_threads: in
     return {
         "machine": {
             "processor": platform.machine(),
-            "threads": thread_count(n_threads),
+            "threads": n_threads or thread_count(),
             "python": versions.pop("python"),
         },
         "versions": versions,

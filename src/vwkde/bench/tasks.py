@@ -11,6 +11,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf
 
 from vwkde import datasets
+from vwkde._compute.choice import choose_resources
 from vwkde._compute.resources import Resources
 from vwkde._compute.sums import log_kernel_sums
 from vwkde.bench.limits import Limits
@@ -46,12 +47,11 @@ QUICK = Sizes(sums=(500, 1_000, 2_000), fit=(500, 1_000), kl=(250, 500), inspect
 
 @dataclass(frozen=True)
 class Bench:
-    """A run: the engines that take part, with their devices, the sizes, the limits by device and precision, threads."""
+    """A run: the engines that take part, with their devices, the sizes, the limits by device and precision."""
 
     engines: dict[str, str]
     sizes: Sizes
     limits: dict[tuple[str, str], Limits]
-    n_threads: int | None = None
 
     def sums(self) -> Iterator[Measurement]:
         """Time weighted log kernel sums by every engine and by peers, in kernels a second."""
@@ -75,7 +75,7 @@ class Bench:
             yield Measurement("fit", "rank-k update and Cholesky", rows, setting, seconds, rows)
         for engine in self.engines:
             device = self.engines[engine]
-            parameters = {"max_basis": _FIT_BASIS, "engine": engine, "device": device, "n_threads": self.n_threads}
+            parameters = {"max_basis": _FIT_BASIS, "engine": engine, "device": device}
             for rows, seconds in growing(list(self.sizes.fit), LINEAR, partial(_time_fit, parameters)):
                 limit = rows / floor[rows] if rows in floor else None
                 yield Measurement("fit", f"vwkde {engine}", rows, setting, seconds, rows, limit)
@@ -84,7 +84,7 @@ class Bench:
         """Time KL divergences from end to end: by the default, the paper's estimator and plain KDE, and by peers."""
         own = {"vwkde, default": None, "vwkde-mb": "vwkde-mb", "kde": "kde"}
         contenders: list[tuple[str, Callable[[Array, Array], float]]] = [
-            *((name, partial(_own_kl, method, self.n_threads)) for name, method in own.items()),
+            *((name, partial(_own_kl, method)) for name, method in own.items()),
             *peers_of_kl(),
         ]
         for name, estimate in contenders:
@@ -98,7 +98,7 @@ class Bench:
             checks: dict[int, float] = {}
 
             def learn(count: int, features: str = features, checks: dict[int, float] = checks) -> float:
-                inspector = SurfaceInspector(features=features, false_reject_rate=0.5, n_threads=self.n_threads)
+                inspector = SurfaceInspector(features=features, false_reject_rate=0.5)
                 seconds = best_time(lambda: inspector.fit(good[:count]))
                 checks[count] = best_time(lambda: inspector.check(good[-1]))
                 return seconds
@@ -109,8 +109,7 @@ class Bench:
                 yield Measurement("inspection", f"{features}, one image", count, setting, checks[count], count)
 
     def _sums_by(self, engine: str) -> Sums:
-        resources = Resources(engine, n_threads=self.n_threads, device=self.engines[engine])
-        return partial(_own_sums, resources)
+        return partial(_own_sums, choose_resources(engine, self.engines[engine]))
 
 
 def _own_sums(resources: Resources, x: Array, y: Array, h: float, weight: Floats) -> Callable[[], Any]:
@@ -142,8 +141,8 @@ def _time_fit(parameters: dict[str, Any], rows: int) -> float:
     return best_time(lambda: make_ratio("vwkde-mb", parameters).fit(*samples))
 
 
-def _own_kl(method: str | None, n_threads: int | None, p: Array, q: Array) -> float:
-    return kl_divergence(p, q, method=method, n_threads=n_threads).value
+def _own_kl(method: str | None, p: Array, q: Array) -> float:
+    return kl_divergence(p, q, method=method).value
 
 
 def _time_kl(estimate: Callable[[Array, Array], float], rows: int) -> float:

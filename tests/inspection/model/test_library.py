@@ -6,6 +6,8 @@ from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
 from vwkde import DensityRatio
+from vwkde._compute import parallel
+from vwkde._compute.engines import ENGINES
 from vwkde._compute.resources import Resources
 from vwkde._models.gaussian import fit_gaussian
 from vwkde.inspection.model import library as module
@@ -104,7 +106,10 @@ def test_another_surface_scores_higher_and_one_odd_patch_counts(library):
 
 def test_threads_do_not_matter(library):
     query = surface(shift=0.3)
-    one, two = library.compare(query, Resources(n_threads=1)), library.compare(query, Resources(n_threads=2))
+    with parallel.at_most(1):
+        one = library.compare(query)
+    with parallel.at_most(2):
+        two = library.compare(query)
     assert one.score == two.score
     np.testing.assert_array_equal(one.log_ratio, two.log_ratio)
 
@@ -150,7 +155,7 @@ def test_the_bias_of_far_patches_hardly_counts():
 @pytest.mark.parametrize("worst", [None, 5])
 def test_a_device_finds_what_the_cpu_finds(library, worst):
     pytest.importorskip("torch")
-    library, there = replace(library, worst=worst), Resources("torch")
+    library, there = replace(library, worst=worst), Resources(ENGINES["torch"])
     sums = library.mutual_sums()
     np.testing.assert_allclose(library.mutual_sums(resources=there), sums, rtol=1e-5)
     query = surface(shift=0.3)

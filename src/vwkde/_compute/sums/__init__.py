@@ -1,24 +1,9 @@
-"""Weighted Gaussian log kernel sums: one seam, several engines.
-
-`log_kernel_sums` is the seam. An engine is a module with a function `log_sums` like the reference's.
-"""
-
-from collections.abc import Callable
+"""Weighted Gaussian log kernel sums, by whatever engine the resources name."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vwkde._compute.engines import ON_DEVICE
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
-from vwkde._compute.sums import reference, tiles, torch_engine, triton_engine
-
-_ENGINES: dict[str, Callable[..., NDArray[np.float64]]] = {
-    "numba": tiles.log_sums,
-    "torch": torch_engine.log_sums,
-    "triton": triton_engine.log_sums,
-    "reference": reference.log_sums,
-    "dask": tiles.log_sums,  # what spreads is folds over streams; the sums of one piece are those of a CPU
-}
 
 
 def log_kernel_sums(
@@ -43,7 +28,7 @@ def log_kernel_sums(
     leave_one_out
         The queries are the points, or the first of them, and each sum leaves its own point out.
     resources
-        Engine, device, memory and threads; see `vwkde.engines`.
+        Engine, device and memory.
 
     Returns
     -------
@@ -56,15 +41,14 @@ def log_kernel_sums(
     weights = np.zeros(len(points)) if log_weight is None else np.asarray(log_weight, dtype=np.float64)
     _check(queries, points, bandwidths, weights, leave_one_out)
     excluded = np.arange(len(queries) if leave_one_out else 0)
-    sums = _ENGINES[resources.engine](
+    sums = resources.engine.log_sums(
         np.ascontiguousarray(queries, dtype=dtype),
         np.ascontiguousarray(points, dtype=dtype),
         np.atleast_1d(bandwidths),
         weights.reshape(len(points), -1),
         excluded,
         resources.memory_budget,
-        resources.n_threads,
-        *([resources.device] if resources.engine in ON_DEVICE else []),
+        resources.device,
     )
     return sums.reshape((*bandwidths.shape, len(queries), *weights.shape[1:]))
 

@@ -4,17 +4,16 @@ For two samples X and Y what comes out is one number: the mean over the points o
 Y. It is what a plain estimate of KL needs, and nothing larger than a row of one pair is ever held.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
-from vwkde._compute.engines import ON_DEVICE
+from vwkde._compute.engines import numba_kernels
+from vwkde._compute.engines.engine import MeanLog2Sums
 from vwkde._compute.exp2 import limit
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
-from vwkde._compute.sums import kernels, torch_engine, triton_engine
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -23,8 +22,6 @@ _FAR = np.float32(1e4)
 """Where padding stands, in bandwidths: its kernel is at the floor for every point."""
 _VECTOR = 16
 _LN2 = np.log(2)
-_MEANS = {"torch": torch_engine.mean_log2_sums, "triton": triton_engine.mean_log2_sums}
-"""What does the same on a device."""
 
 
 @dataclass(frozen=True)
@@ -50,17 +47,13 @@ def make_batch(samples: NDArray[np.floating], centre: Floats, bandwidth: float) 
 
 def mean_log_sums(queries: Batch, points: Batch, resources: Resources = DEFAULT_RESOURCES) -> Floats:
     """Return the mean over each query sample of the log kernel sums over each other sample, (queries, samples)."""
-    if resources.engine in ON_DEVICE:
-        return _LN2 * _MEANS[resources.engine](queries.rows, points.rows, False, resources.device)
-    found = np.empty((len(queries), len(points)))
-    parts = parallel.split(len(points), max(1, -(-len(points) // parallel.thread_count(resources.n_threads))))
-    pairs = [(i, range(part.start, part.stop)) for i in range(len(queries)) for part in parts]
-
-    def keep(i: int, k: int, forward: float, _: float) -> None:
-        found[i, k] = forward
-
-    _compare(queries, points, pairs, keep, False, resources.n_threads)
-    return found
+    means = resources.engine.mean_log2_sums
+    if means is not None:
+        return _LN2 * means(queries.rows, points.rows, False, resources.device)
+    parts = parallel.split(len(points), max(1, -(-len(points) // parallel.thread_count())))
+    rows = [(i, range(part.start, part.stop)) for i in range(len(queries)) for part in parts]
+    forward = [forward for forward, _ in _compare(queries, points, rows, mutual=False)]
+    return np.concatenate(forward).reshape(len(queries), len(points))
 
 
 def mutual_mean_log_sums(
@@ -71,52 +64,43 @@ def mutual_mean_log_sums(
     With `first`, only pairs of which one sample is that or a later one are computed, and with `only`, pairs of these
     samples with later ones; the others are NaN.
     """
-    if resources.engine in ON_DEVICE:
-        return _mutual_on_device(batch.rows, first, resources)
-    found = np.full((len(batch), len(batch)), np.nan)
-    pairs = [(i, range(max(i, first), len(batch))) for i in (range(len(batch)) if only is None else only)]
-
-    def keep(i: int, k: int, forward: float, backward: float) -> None:
-        found[i, k] = forward
-        if i != k:
-            found[k, i] = backward
-
-    _compare(batch, batch, pairs, keep, True, resources.n_threads)
-    return found
+    means = resources.engine.mean_log2_sums
+    if means is not None:
+        return _mutual_on_device(batch.rows, first, means, resources.device)
+    result = np.full((len(batch), len(batch)), np.nan)
+    rows = [(i, range(max(i, first), len(batch))) for i in (range(len(batch)) if only is None else only)]
+    for (i, others), (forward, backward) in zip(rows, _compare(batch, batch, rows, mutual=True), strict=True):
+        result[others.start : others.stop, i] = backward
+        result[i, others.start : others.stop] = forward  # last, because on the diagonal there is no way back
+    return result
 
 
-def _mutual_on_device(rows: Singles, first: int, resources: Resources) -> Floats:
-    means, later = _MEANS[resources.engine], rows[first:]
-    found = np.full((len(rows), len(rows)), np.nan)
-    found[first:] = means(later, rows, False, resources.device)
+def _mutual_on_device(rows: Singles, first: int, means: MeanLog2Sums, device: str) -> Floats:
+    later = rows[first:]
+    result = np.full((len(rows), len(rows)), np.nan)
+    result[first:] = means(later, rows, False, device)
     if first:
-        found[:first, first:] = means(rows[:first], later, False, resources.device)
+        result[:first, first:] = means(rows[:first], later, False, device)
     new = np.arange(first, len(rows))
-    found[new, new] = means(later, later, True, resources.device)
-    return _LN2 * found
+    result[new, new] = means(later, later, True, device)
+    return _LN2 * result
 
 
-def _compare(
-    x: Batch,
-    y: Batch,
-    pairs: list[tuple[int, range]],
-    keep: Callable[[int, int, float, float], None],
-    mutual: bool,
-    n_threads: int | None,
-) -> None:
-    """Hand the means of every pair to `keep`: forward, and where samples are compared mutually, backward."""
+def _compare(x: Batch, y: Batch, rows: list[tuple[int, range]], mutual: bool) -> list[tuple[Floats, Floats]]:
+    """Return the means of samples of x with others of y: forward, and where they are compared mutually, backward."""
     width = max(x.tiles.shape[2], y.tiles.shape[2])
     least = np.float32(width * 2.0 ** -limit(np.dtype(np.float32)) / np.finfo(np.float32).eps)
 
-    def work(pair: tuple[int, range]) -> None:
-        i, others = pair
+    def work(row: tuple[int, range]) -> tuple[Floats, Floats]:
+        i, others = row
         column = np.empty(y.tiles.shape[2], dtype=np.float32)
         buffer = np.empty((1, y.tiles.shape[2]), dtype=np.float32)
-        for k in others:
+        means = np.empty((2, len(others)))
+        for place, k in enumerate(others):
             own = mutual and i == k
-            forward, backward = kernels.mean_log2_sums(
+            means[:, place] = numba_kernels.mean_log2_sums(
                 x.rows, x.tiles, i, y.rows, y.tiles, k, own, mutual and not own, least, column, buffer
             )
-            keep(i, k, forward * _LN2, backward * _LN2)
+        return _LN2 * means[0], _LN2 * means[1]
 
-    parallel.run(work, pairs, "comparing images", n_threads)
+    return parallel.run(work, rows, "comparing images")

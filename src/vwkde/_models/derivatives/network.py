@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._compute.engines import require_torch
+from vwkde._compute.devices import require_torch
 from vwkde._data.sample import effective_rows
 from vwkde._models.gaussian import GaussianModel, fit_gaussian
 from vwkde._models.networks import Network, fit_networks, mean_of
@@ -76,5 +76,5 @@ def fit_network(
     noise = _NOISE * effective_rows(weight) ** (-1 / 5)
     # on one thread: the scores of the two samples are fitted side by side
     stage = f"{name} scores" if name else "scores"
-    networks = fit_networks(x, weight, (), x.shape[1], terms, random_state, device, stage, noise, n_threads=1)
+    networks = fit_networks(x, weight, (), x.shape[1], terms, random_state, device, stage, noise)
     return NetworkDerivatives(base, networks)

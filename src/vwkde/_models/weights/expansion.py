@@ -19,7 +19,6 @@ from scipy.linalg.lapack import dpotrf
 
 from vwkde._compute import parallel
 from vwkde._compute.compile import compiled
-from vwkde._compute.engines import ON_DEVICE
 from vwkde._compute.exp2 import exp2
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
 from vwkde._models.weights import on_device
@@ -51,7 +50,7 @@ class KernelExpansion:
 
     def log_weight(self, x: Floats) -> Floats:
         """Return log α."""
-        if self.resources.engine in ON_DEVICE:
+        if self.resources.engine.on_device:
             log_weight = on_device.values(self._on_device, self.coefficients, x)
         else:
             log_weight = self._times_coefficients(x, lambda rows, out: self._kernel(x[rows], out))
@@ -61,7 +60,7 @@ class KernelExpansion:
 
     def slope(self, x: Floats, direction: Floats) -> Floats:
         """Return ∇log α · direction."""
-        if self.resources.engine in ON_DEVICE:
+        if self.resources.engine.on_device:
             return on_device.slopes(self._on_device, self.coefficients, x, direction)
         return self._times_coefficients(x, lambda rows, out: self.design(x[rows], direction[rows], out))
 
@@ -83,15 +82,12 @@ class KernelExpansion:
         _exponentiate(out, rows, columns)
 
     def _times_coefficients(self, x: Floats, fill: Callable[[slice, Floats], None]) -> Floats:
-        result = np.empty(len(x))
-
-        def work(rows: slice) -> None:
+        def work(rows: slice) -> Floats:
             block = np.empty((rows.stop - rows.start, len(self.basis)))
             fill(rows, block)
-            result[rows] = block @ self.coefficients
+            return block @ self.coefficients
 
-        parallel.run(work, parallel.split(len(x), _ROWS), "weights", self.resources.n_threads)
-        return result
+        return np.concatenate([np.empty(0), *parallel.run(work, parallel.split(len(x), _ROWS), "weights")])
 
 
 def fit_expansion(
@@ -127,7 +123,7 @@ def normal_equations(
 ) -> NormalEquations:
     """Return what rows of x, out of so many in all, contribute to the normal equations."""
     basis, resources = expansion.basis, expansion.resources
-    if resources.engine in ON_DEVICE:
+    if resources.engine.on_device:
         there = expansion._on_device
         means = on_device.normal_equations(there, x, terms.direction, terms.unweighted, importance)
         return NormalEquations(*(len(x) / rows * mean for mean in means))
@@ -163,7 +159,7 @@ def _fill_design(expansion: KernelExpansion, x: Floats, direction: Floats, out: 
     def work(rows: slice) -> None:
         expansion.design(x[rows], direction[rows], out[rows])
 
-    parallel.run(work, parallel.split(len(x), _ROWS), None, expansion.resources.n_threads)
+    parallel.run(work, parallel.split(len(x), _ROWS))
 
 
 @compiled("contract")

@@ -50,7 +50,6 @@ def fit_weight_network(
     importance: Floats,
     random_state: int = 0,
     device: str = "cpu",
-    n_threads: int | None = None,
 ) -> NetworkWeight:
     """Return the network that minimises mean(importance · B²) and keeps log α from spreading."""
 
@@ -59,7 +58,5 @@ def fit_weight_network(
         return (slope + unweighted) ** 2 + _SPREAD_COST * (log_weight - log_weight.mean()) ** 2
 
     terms_of_b = terms.direction, terms.unweighted
-    networks = fit_networks(
-        x, importance, terms_of_b, 1, loss, random_state, device, "weight network", n_threads=n_threads
-    )
+    networks = fit_networks(x, importance, terms_of_b, 1, loss, random_state, device, "weight network")
     return NetworkWeight(networks)

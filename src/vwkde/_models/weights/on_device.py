@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
-from vwkde._compute.engines import send
+from vwkde._compute.devices import send
 from vwkde._compute.resources import Resources
 from vwkde._runtime.progress import track
 

@@ -18,9 +18,6 @@ from vwkde._models.weights.protocol import Weight
 
 Floats = NDArray[np.float64]
 
-_NUMBERS = 2**19
-"""Numbers that a thread takes at a time, where rows are many."""
-
 
 @dataclass(frozen=True)
 class BiasTerms:
@@ -30,7 +27,7 @@ class BiasTerms:
     unweighted: Floats
 
 
-def bias_terms(numerator: Derivatives, denominator: Derivatives, x: Floats, n_threads: int | None = None) -> BiasTerms:
+def bias_terms(numerator: Derivatives, denominator: Derivatives, x: Floats) -> BiasTerms:
     """Return the terms of B at the points x."""
     terms = BiasTerms(np.empty_like(x), np.empty(len(x)))
 
@@ -39,7 +36,7 @@ def bias_terms(numerator: Derivatives, denominator: Derivatives, x: Floats, n_th
         terms.unweighted[rows] = 0.5 * laplacians
         terms.direction[rows] = numerator.score(x[rows]) - denominator.score(x[rows])
 
-    parallel.run_over_rows(work, len(x), max(1, _NUMBERS // x.shape[1]), n_threads)
+    parallel.run_over_rows(work, len(x), parallel.rows_at_a_time(x.shape[1]))
     return terms
 
 

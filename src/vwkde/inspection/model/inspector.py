@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from vwkde._compute.cluster import spread
-from vwkde._compute.engines import choose_engine
+from vwkde._compute.choice import choose_resources
+from vwkde._compute.executors import DASK
+from vwkde._compute.parallel import at_most
 from vwkde._compute.resources import Resources
 from vwkde._display import html, svg
 from vwkde._display.style import RED
@@ -99,12 +100,11 @@ class SurfaceInspector:
             If there are too few good images for the stated rate, so that nothing would be rejected.
         """
         features = self.check_parameters()
-        seen = measure_all(images, features, self.n_threads)
-        count = len(seen.names)
-        if count < _FEWEST:
-            raise ValueError(f"There are {count} good images; at least {_FEWEST} are needed, and 20 or more help.")
         settings = self.candidates, self.random_state, self.false_reject_rate
-        self._learnt = learn(seen, features, *settings, self._resources)
+        with at_most(self.n_threads):
+            seen = measure_all(images, features)
+            _check_enough(len(seen.names))
+            self._learnt = learn(seen, features, *settings, self._resources)
         return self
 
     def check_parameters(self) -> FeatureSet:
@@ -113,9 +113,9 @@ class SurfaceInspector:
         _check_count(self.candidates, "candidates", 10)
         if self.n_threads is not None:
             _check_count(self.n_threads, "n_threads", 2)
-        if self.engine not in ("auto", "dask"):
+        if self.engine not in ("auto", DASK.name):
             raise ValueError(f"The 'engine' parameter must be 'auto' or 'dask'. Got {self.engine!r} instead.")
-        choose_engine(self.engine, self.device)
+        choose_resources(self.engine, self.device)
         return as_features(self.features)
 
     def add(self, images: Images) -> Self:
@@ -131,9 +131,10 @@ class SurfaceInspector:
         self : SurfaceInspector
         """
         learnt = self._fitted
-        seen = measure_all(images, learnt.features, self.n_threads, learnt.image_shape, learnt.names)
-        if seen.names:
-            self._learnt = learnt.more(seen, self.false_reject_rate, self._resources)
+        with at_most(self.n_threads):
+            seen = measure_all(images, learnt.features, learnt.image_shape, learnt.names)
+            if seen.names:
+                self._learnt = learnt.more(seen, self.false_reject_rate, self._resources)
         return self
 
     def check(self, image: Singles, name: str = "image") -> Inspection:
@@ -154,8 +155,9 @@ class SurfaceInspector:
         start = perf_counter()
         image = as_image(image, name)
         check_shape(image, learnt.image_shape, name)
-        measured = rows_of(learnt.features(image))
-        compared = learnt.library.compare(learnt.coordinates(measured), self._resources)
+        with at_most(self.n_threads):
+            measured = rows_of(learnt.features(image))
+            compared = learnt.library.compare(learnt.coordinates(measured), self._resources)
         return Inspection(
             name,
             compared.score,
@@ -170,9 +172,7 @@ class SurfaceInspector:
     def check_all(self, images: Iterable[tuple[str, Singles]]) -> Iterator[Inspection]:
         """Judge images, pairs of a name and an array, one after the other or on the workers; in their order."""
         self._check_fitted()
-        if self.engine == "dask":
-            return spread(_check, self, images)
-        return (self.check(image, name) for name, image in images)
+        return self._resources.executor.spread(_check, self, images)
 
     @property
     def features_name(self) -> str:
@@ -263,8 +263,7 @@ class SurfaceInspector:
 
     @property
     def _resources(self) -> Resources:
-        engine, device = choose_engine(self.engine, self.device)
-        return Resources(engine, n_threads=self.n_threads, device=device)
+        return choose_resources(self.engine, self.device)
 
     @property
     def _fitted(self) -> Learnt:
@@ -291,6 +290,11 @@ class SurfaceInspector:
     def _check_fitted(self) -> None:
         if not hasattr(self, "_learnt"):
             raise NotFittedError("The inspector has seen no good images yet. Call fit with some first.")
+
+
+def _check_enough(count: int) -> None:
+    if count < _FEWEST:
+        raise ValueError(f"There are {count} good images; at least {_FEWEST} are needed, and 20 or more help.")
 
 
 def _check_count(value: Any, name: str, example: int) -> None:

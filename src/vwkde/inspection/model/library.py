@@ -10,12 +10,12 @@ the worst few patches, against the nearest good images together, by plain kernel
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._compute import cluster, parallel
+from vwkde._compute import parallel
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
 from vwkde._compute.sums.batches import Batch, make_batch, mean_log_sums, mutual_mean_log_sums
 from vwkde._data.sample import make_unordered_sample
@@ -26,6 +26,7 @@ from vwkde._models.gaussian import GaussianModel, fit_gaussian
 from vwkde._models.weights.expansion import fit_expansion
 from vwkde._models.weights.protocol import Weight
 from vwkde._models.weights.residual import bias_terms
+from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -37,8 +38,6 @@ _RIDGE = 1.0
 pairs to be compared."""
 _SPARED, _FEW = 4, 50
 """Of so many patches one is enough to find the good images whose patches are pooled, if so many are left."""
-_PARTS = 64
-"""Pieces that the work on all good images is dealt into, where workers share it."""
 _SAMPLED_IMAGES = 8
 """Good images that bandwidth and length scale are chosen by."""
 
@@ -84,15 +83,11 @@ class Library:
     def mutual_sums(self, known: Floats | None = None, resources: Resources = DEFAULT_RESOURCES) -> Floats:
         """Return the mean log kernel sums between all good images, those known not being computed again.
 
-        By the engine "dask", here and below, the workers of the client in use do the work.
+        Here and below, workers of the executor may share the work.
         """
-        first = 0 if known is None else len(known)
-        if resources.engine == "dask":
-            batch = self._batch
-            parts = list(cluster.spread(partial(_sums_of, first), batch, _dealt(len(batch))))
-            found = np.fmax.reduce(parts)  # each pair is known to one part, and NaN to the others
-        else:
-            found = mutual_mean_log_sums(self._batch, first, resources)
+        first, batch, executor = 0 if known is None else len(known), self._batch, resources.executor
+        parts = executor.spread(partial(_sums_of, first, resources), batch, executor.deal(len(batch)))
+        found: Floats = np.fmax.reduce(list(parts))  # each pair is known to one part, and NaN to the others
         if known is not None:
             found[:first, :first] = known
         return found
@@ -103,31 +98,30 @@ class Library:
         plain = (np.diag(sums)[:, None] - np.log(count - 1)) - (sums - np.log(count))
         np.fill_diagonal(plain, np.inf)
         order = np.argsort(plain, axis=1, kind="stable")[:, : min(self.candidates, len(plain) - 1)]
-        if resources.engine == "dask":
-            jobs = [(images, order[images.start :: images.step]) for images in _dealt(len(order))]
-            parts = zip(jobs, cluster.spread(Library.refined, self, jobs), strict=True)
-            found = {image: each for (images, _), part in parts for image, each in zip(images, part, strict=True)}
-            return [found[image] for image in range(len(order))]
-        return self.refined((range(len(order)), order), resources)
+        jobs = [(images, order[images.start :: images.step]) for images in resources.executor.deal(len(order))]
+        parts = resources.executor.spread(partial(Library.refined, resources=resources), self, jobs)
+        compared = [
+            (image, each)
+            for (images, _), part in zip(jobs, parts, strict=True)
+            for image, each in zip(images, part, strict=True)
+        ]
+        return [each for _, each in sorted(compared, key=lambda pair: pair[0])]
 
     def refined(
         self, job: tuple[range, NDArray[np.intp]], resources: Resources = DEFAULT_RESOURCES
     ) -> list[Comparison]:
         """Return how some good images compare with the nearest of the others, which are given for each."""
         images, nearest = job
-        found: dict[int, Comparison] = {}
-        alone = replace(resources, n_threads=1)
 
-        def work(place: int) -> None:
-            found[place] = self._refine(self.patches[images[place]], nearest[place], alone)
+        def work(place: int) -> Comparison:
+            return self._refine(self.patches[images[place]], nearest[place], resources)
 
-        parallel.run(work, list(range(len(images))), "calibration", resources.n_threads)
-        return [found[place] for place in range(len(images))]
+        return parallel.run(work, range(len(images)), "calibration")
 
     def _refine(self, patches: Singles, candidates: NDArray[np.intp], resources: Resources) -> Comparison:
         """Return the comparison with the candidates, nearest first."""
         if self.worst is None:
-            return self._nearest(patches, candidates, resources)
+            return self._nearest(patches, candidates)
         return self._together(patches, candidates, self.worst, resources)
 
     def _together(self, patches: Singles, candidates: NDArray[np.intp], worst: int, resources: Resources) -> Comparison:
@@ -137,16 +131,11 @@ class Library:
         log_ratio = own.left_out() - self._estimate(good, resources=resources).log_density(own.sample.points)
         return Comparison(float(np.sort(log_ratio)[-worst:].mean()), int(candidates[0]), log_ratio)
 
-    def _nearest(self, patches: Singles, candidates: NDArray[np.intp], resources: Resources) -> Comparison:
+    def _nearest(self, patches: Singles, candidates: NDArray[np.intp]) -> Comparison:
         """Return the comparison with the nearest of the candidates by the paper's weighted estimates."""
-        found: dict[int, Floats] = {}
-
-        def work(image: int) -> None:
-            found[image] = self.log_ratio(patches, image)
-
-        parallel.run(work, [int(image) for image in candidates], None, resources.n_threads)
-        nearest = min(found, key=lambda image: found[image].mean())
-        return Comparison(float(found[nearest].mean()), nearest, found[nearest])
+        ratios = parallel.run(lambda image: self.log_ratio(patches, image), [int(image) for image in candidates])
+        nearest = int(np.argmin([ratio.mean() for ratio in ratios]))
+        return Comparison(float(ratios[nearest].mean()), int(candidates[nearest]), ratios[nearest])
 
     def log_ratio(self, patches: Singles, image: int) -> Floats:
         """Return the log ratio at patches, each left out, against one good image, by the paper's weighted estimates.
@@ -178,7 +167,7 @@ class Library:
         """Which of the patches tell good images apart: where the nearest are only pooled, some will do."""
         return 1 if self.worst is None else min(_SPARED, max(1, self.patches.shape[1] // _FEW))
 
-    @cached_property
+    @lazy
     def _batch(self) -> Batch:
         return self._batch_of(self.patches[:, :: self._every])
 
@@ -205,14 +194,8 @@ def mean_length_scale(images: Floats) -> float:
     return float(np.mean([median_distance(one, other) for one, other in pairs]))
 
 
-def _sums_of(first: int, batch: Batch, images: range) -> Floats:
-    return mutual_mean_log_sums(batch, first, only=images)
-
-
-def _dealt(count: int) -> list[range]:
-    """Return the numbers below `count`, dealt in turn: later images have fewer left to be compared with."""
-    parts = min(count, _PARTS)
-    return [range(part, count, parts) for part in range(parts)]
+def _sums_of(first: int, resources: Resources, batch: Batch, images: range) -> Floats:
+    return mutual_mean_log_sums(batch, first, resources, images)
 
 
 def _trust(models: tuple[GaussianModel, ...], points: Floats, bandwidth: float) -> Floats:

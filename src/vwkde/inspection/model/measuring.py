@@ -34,7 +34,6 @@ class Measured:
 def measure_all(
     images: Images,
     features: FeatureSet,
-    n_threads: int | None,
     shape: tuple[int, ...] | None = None,
     taken: Sequence[str] = (),
 ) -> Measured:
@@ -44,25 +43,19 @@ def measure_all(
     thumbnails: list[NDArray[np.uint8]] = []
     fingerprints: list[str | None] = []
     used = set(taken)
-    threads = thread_count(n_threads)
+    threads = thread_count()
     named = _named(images, len(taken))
     total = getattr(images, "__len__", lambda: 0)()
     for few in track(iter(lambda: list(islice(named, threads)), []), "measuring images", -(-total // threads)):
         for name, image in few:
             shape = image.shape if shape is None else shape
             check_shape(image, shape, name)
-        found = dict.fromkeys(range(len(few)), few[0][1])
-
-        def work(place: int, few: list[tuple[str, Singles]] = few, found: dict[int, Singles] = found) -> None:
-            found[place] = rows_of(features(few[place][1]))
-
-        run(work, list(found), None, threads)
+        measured += run(lambda image: rows_of(features(image)), [image for _, image in few])
         for name, image in few:
             names.append(_unlike(name, used))
             used.add(names[-1])
             thumbnails.append(_shrunk(image))
             fingerprints.append(fingerprint(image))
-        measured += found.values()
     return Measured(names, measured, np.array(thumbnails, dtype=np.uint8), fingerprints, shape or ())
 
 

@@ -70,7 +70,7 @@ def values_of(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
 
 def _outcomes(tasks: list[Task], n_jobs: int | None) -> Iterable[tuple[str, Outcome]]:
     """Yield the outcomes as they come, from as many processes as there are cores, each with one thread."""
-    jobs = min(thread_count(n_jobs), len(tasks))
+    jobs = min(n_jobs or thread_count(), len(tasks))
     if jobs <= 1:
         return map(_work, tasks)
     with joblib.parallel_config("loky", inner_max_num_threads=1):

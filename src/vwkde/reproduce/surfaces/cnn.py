@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._compute.engines import require_torch
+from vwkde._compute.devices import require_torch
 from vwkde.inspection.model.patches import PatchGrid
 
 Floats = NDArray[np.float64]

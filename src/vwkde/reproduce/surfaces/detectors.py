@@ -17,16 +17,16 @@ osvm
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from vwkde._compute.resources import ONE_THREAD
 from vwkde._compute.sums import log_kernel_sums
 from vwkde._fit.bandwidth import select_bandwidth
+from vwkde._runtime.lazy import lazy
 from vwkde.baselines.nearest import Balls, compare_balls
 from vwkde.inspection.model.library import Library, make_library, mean_length_scale, sampled_images
 from vwkde.reproduce.surfaces.pairs import common_balls, kernel_means, neighbour_distances
@@ -72,7 +72,7 @@ class Weighted:
 
     def __call__(self, patches: Singles) -> Finding:
         """Return the smallest divergence and the log ratios."""
-        found = self.library.compare(patches, ONE_THREAD)
+        found = self.library.compare(patches)
         return Finding(found.score, found.log_ratio)
 
 
@@ -84,9 +84,9 @@ class Plain:
 
     def __call__(self, patches: Singles) -> Finding:
         """Return the smallest divergence and the log ratios."""
-        nearest = self.library.patches[int(np.argmin(self.library.plain_divergences(patches, ONE_THREAD)))]
-        own = log_kernel_sums(patches, patches, self.library.bandwidth, leave_one_out=True, resources=ONE_THREAD)
-        other = log_kernel_sums(patches, nearest, self.library.bandwidth, resources=ONE_THREAD)
+        nearest = self.library.patches[int(np.argmin(self.library.plain_divergences(patches)))]
+        own = log_kernel_sums(patches, patches, self.library.bandwidth, leave_one_out=True)
+        other = log_kernel_sums(patches, nearest, self.library.bandwidth)
         log_ratio = own - np.log(len(patches) - 1) - other + np.log(len(nearest))
         return Finding(float(log_ratio.mean()), log_ratio)
 
@@ -133,11 +133,11 @@ class Discrepancy:
         return Finding(float(squared[nearest]), self._witness(patches, self.good[nearest].T))
 
     def _witness(self, patches: Singles, other: Singles) -> Floats:
-        own = log_kernel_sums(patches, patches, self.width, leave_one_out=True, resources=ONE_THREAD)
-        across = log_kernel_sums(patches, np.ascontiguousarray(other), self.width, resources=ONE_THREAD)
+        own = log_kernel_sums(patches, patches, self.width, leave_one_out=True)
+        across = log_kernel_sums(patches, np.ascontiguousarray(other), self.width)
         return np.exp(own) / (len(patches) - 1) - np.exp(across) / len(other)
 
-    @cached_property
+    @lazy
     def _within(self) -> Floats:
         return np.array([_mean_within(image.T, self.width) for image in self.good])
 
@@ -161,7 +161,7 @@ def _fit_weighted(good: Singles, seed: int) -> Detector:
 def _fit_plain(good: Singles, seed: int) -> Detector:
     """Return plain estimates with the paper's bandwidth for them: that of the largest likelihood on the whole image."""
     some = sampled_images(good, seed)
-    widths = [select_bandwidth(image, "likelihood", random_state=seed, resources=ONE_THREAD) for image in some]
+    widths = [select_bandwidth(image, "likelihood", random_state=seed) for image in some]
     return Plain(Library(good, float(np.exp(np.mean(np.log(widths)))), 1.0, 1))
 
 

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._compute.parallel import at_most
 from vwkde.inspection.metrics.detections import Matches, detection_average_precision
 from vwkde.inspection.metrics.images import image_auroc
 from vwkde.inspection.model.coordinates import fit_coordinates
@@ -54,10 +55,12 @@ def judge_by_patches(dealt: Deal, detector: str) -> Judge:
     """Return a detector of gradient features, fitted on the images that are there for it."""
     features = [measure(shot) for shot in dealt.fit]
     coordinates = fit_coordinates(features, None)
-    detect = DETECTORS[detector](coordinates(np.stack(features)), dealt.seed)
+    with at_most(1):
+        detect = DETECTORS[detector](coordinates(np.stack(features)), dealt.seed)
 
     def judge(shot: Shot) -> Finding:
-        found = detect(coordinates(measure(shot)))
+        with at_most(1):
+            found = detect(coordinates(measure(shot)))
         return replace(found, values=found.values.reshape(PAPER_GRID.shape(dealt.shape)))
 
     return judge

@@ -6,6 +6,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
 from vwkde._compute import parallel
+from vwkde._compute.engines.engine import Engine
 
 
 def log_sums(
@@ -15,7 +16,7 @@ def log_sums(
     log_weight: NDArray[np.float64],
     excluded: NDArray[np.int64],
     memory_budget: int,
-    n_threads: int | None,
+    _device: str,
 ) -> NDArray[np.float64]:
     """Return log sums of shape (bandwidths, queries, columns of weights)."""
     sums = np.empty((len(bandwidths), len(queries), log_weight.shape[1]))
@@ -31,5 +32,8 @@ def log_sums(
             for c in range(log_weight.shape[1]):
                 sums[g, rows, c] = logsumexp(log_weight[:, c] - squared / (2 * bandwidth**2), axis=1)
 
-    parallel.run(work, blocks, "kernel sums", n_threads)
+    parallel.run(work, blocks, "kernel sums")
     return sums
+
+
+ENGINE = Engine("reference", log_sums)

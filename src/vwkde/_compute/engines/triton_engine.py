@@ -6,15 +6,18 @@ lie far out in units of the bandwidth, where cancellation would show. Everything
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
-from vwkde._compute.engines import send
-from vwkde._compute.sums.torch_engine import EXCLUDED, FEW_DIMENSIONS, LN2, Problem, place
+from vwkde._compute.devices import is_cuda, require_torch, send
+from vwkde._compute.engines import torch_engine
+from vwkde._compute.engines.engine import Engine
+from vwkde._compute.engines.torch_engine import EXCLUDED, FEW_DIMENSIONS, LN2, Problem, place
+from vwkde._runtime.lazy import lazy
 from vwkde._runtime.progress import track
 
 if TYPE_CHECKING:
@@ -49,6 +52,10 @@ _LONGEST_PART = 2**17
 """Points that one program sums at most: parts are joined in double precision."""
 _FEWEST_ROWS = 2**16
 """Queries of a launch at least, where there are so many: fewer save no memory worth the time."""
+_NO_GPU = (
+    "The engine 'triton' needs a CUDA GPU: take engine='auto', or where there is a GPU, a torch that knows it, "
+    "installed with: pip install 'vwkde[torch]'"
+)
 _BYTES_PER_SUM = 40
 """Memory for the largest exponent and the total of a part, and for joining them."""
 
@@ -60,8 +67,7 @@ def log_sums(
     log_weight: NDArray[np.float64],
     excluded: NDArray[np.int64],
     memory_budget: int,
-    n_threads: int | None,  # noqa: ARG001
-    device: str = "cuda",
+    device: str,
 ) -> NDArray[np.float64]:
     """Return log sums of shape (bandwidths, queries, columns of weights)."""
     import torch
@@ -80,10 +86,10 @@ def log_sums(
 
 
 def mean_log2_sums(x: NDArray[np.float32], y: NDArray[np.float32], own: bool, device: str) -> NDArray[np.float64]:
-    """Return what the torch engine's function of this name returns, by one launch."""
+    """Return the mean log sums between samples, by one launch; see `MeanLog2Sums`."""
     import torch
 
-    from vwkde._compute.sums import triton_kernels
+    from vwkde._compute.engines import triton_kernels
 
     shape, columns = OF_BATCHES, x.shape[2]
     with _current(device):
@@ -114,16 +120,16 @@ class _Points:
 
     problem: Problem
 
-    @cached_property
+    @lazy
     def transposed(self) -> "Tensor":
         shape = BY_DIFFERENCES[self.problem.y.element_size()]
         return _padded(self.problem.y.T, shape.points).contiguous()
 
-    @cached_property
+    @lazy
     def halves(self) -> "Tensor":
         return _halves(self.problem.y, _product_shape(self.problem.y.shape[1]).points)
 
-    @cached_property
+    @lazy
     def squared_norms(self) -> "Tensor":
         return self.problem.y.double().square().sum(dim=1)
 
@@ -168,7 +174,7 @@ def _log2_sums(part: Problem, points: _Points, pairs: Pairs) -> "Tensor":
 def _launch(part: Problem, points: _Points, pairs: Pairs, product: bool) -> "Tensor":
     import torch
 
-    from vwkde._compute.sums import triton_kernels
+    from vwkde._compute.engines import triton_kernels
 
     columns = part.x.shape[1]
     column = points.columns(pairs, product)
@@ -234,3 +240,25 @@ def _eleven_bits(numbers: "Tensor") -> "Tensor":
 
     bits = numbers.view(torch.int32)
     return ((bits + 0x1000) & ~0x1FFF).view(torch.float32)
+
+
+def _require(device: str) -> None:
+    require_torch(device, "The engine 'triton' needs", _NO_GPU)
+    if not is_cuda(device):
+        raise ValueError(
+            f"The engine 'triton' needs a CUDA GPU. Got device={device!r} instead; take device='cuda', or "
+            f"engine='torch', which runs there too."
+        )
+    if find_spec("triton") is None:
+        raise ImportError(
+            "The engine 'triton' needs Triton; install it with: pip install triton. Without it, engine='torch' runs on "
+            "the same GPU."
+        )
+
+
+def _device_here() -> str | None:
+    device = torch_engine.ENGINE.device_here()
+    return device if device is not None and is_cuda(device) and find_spec("triton") else None
+
+
+ENGINE = Engine("triton", log_sums, mean_log2_sums, True, "cuda", _require, _device_here)

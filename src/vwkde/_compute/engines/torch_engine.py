@@ -4,15 +4,17 @@ It also holds what the Triton engine shares with it: samples on the device, in u
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
-from vwkde._compute.engines import send
+from vwkde._compute.devices import require_torch, send
+from vwkde._compute.engines.engine import Engine
 from vwkde._compute.torch_state import exact_products, threads_of_torch
+from vwkde._runtime.lazy import lazy
 from vwkde._runtime.progress import track
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ class Problem:
         """Return the problem of some of the queries."""
         return replace(self, x=self.x[rows], excluded=None if self.excluded is None else self.excluded[rows])
 
-    @cached_property
+    @lazy
     def squared_norms(self) -> "Tensor":
         """‖x‖² of the queries, in float64."""
         return self.x.double().square().sum(dim=1)
@@ -101,13 +103,12 @@ def log_sums(
     log_weight: NDArray[np.float64],
     excluded: NDArray[np.int64],
     memory_budget: int,
-    n_threads: int | None,
-    device: str = "cpu",
+    device: str,
 ) -> NDArray[np.float64]:
     """Return log sums of shape (bandwidths, queries, columns of weights)."""
     import torch
 
-    with torch.no_grad(), exact_products(), threads_of_torch(n_threads):
+    with torch.no_grad(), exact_products(), threads_of_torch(parallel.thread_count()):
         problem = place(queries, points, bandwidths, log_weight, excluded, device)
         sums = torch.empty((len(bandwidths), log_weight.shape[1], len(queries)), dtype=torch.float64, device=device)
         few = queries.shape[1] <= FEW_DIMENSIONS
@@ -122,11 +123,7 @@ def log_sums(
 
 
 def mean_log2_sums(x: NDArray[np.float32], y: NDArray[np.float32], own: bool, device: str) -> NDArray[np.float64]:
-    """Return, base 2, the mean over each sample of x of the log kernel sums over each sample of y; (x, y) or (x,).
-
-    Samples have shape (samples, points, columns), in units in which the exponent is −‖x − y‖². With `own`, y is x, and
-    each sample is compared with itself alone, its points left out of their own sums.
-    """
+    """Return the mean log sums between samples; see `MeanLog2Sums`."""
     import torch
 
     with torch.no_grad():
@@ -202,3 +199,18 @@ def _exclude(exponent: "Tensor", excluded: "Tensor", points: slice) -> None:
 
     rows = torch.nonzero((excluded >= points.start) & (excluded < points.stop))[:, 0]
     exponent[rows, excluded[rows].long() - points.start] = EXCLUDED
+
+
+def _require(device: str) -> None:
+    require_torch(device, "The engine 'torch' needs")
+
+
+def _device_here() -> str | None:
+    if find_spec("torch") is None:
+        return None
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+ENGINE = Engine("torch", log_sums, mean_log2_sums, on_device=True, require=_require, device_here=_device_here)

@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
+from vwkde._compute.engines import numba_kernels as kernels
+from vwkde._compute.engines.engine import Engine
 from vwkde._compute.exp2 import limit
-from vwkde._compute.sums import kernels
 
 Floats = NDArray[np.floating]
 Ints = NDArray[np.int64]
@@ -47,11 +48,11 @@ def log_sums(
     log_weight: NDArray[np.float64],
     excluded: Ints,
     memory_budget: int,
-    n_threads: int | None,
+    _device: str,
 ) -> NDArray[np.float64]:
     """Return log sums of shape (bandwidths, queries, columns of weights)."""
     centre = points.mean(axis=0, dtype=np.float64)
-    pair = _Pair(queries, points, centre, excluded, memory_budget, n_threads)
+    pair = _Pair(queries, points, centre, excluded, memory_budget)
     if len(bandwidths) == 1 and log_weight.shape[1] == 1:
         return pair.log_sums(bandwidths[0], log_weight[:, 0])[None, :, None]
     chains = list(_chains(bandwidths, _CHAIN[queries.itemsize]))
@@ -95,7 +96,6 @@ class _Pair:
     centre: NDArray[np.float64]
     excluded: Ints
     memory_budget: int
-    n_threads: int | None
 
     def log_sums(self, bandwidth: float, log_weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """One bandwidth, one column of weights, which go into the exponent."""
@@ -233,8 +233,7 @@ class _Pair:
         weight: NDArray[np.float64] | None = None,
     ) -> None:
         """Call the kernel on every block of rows against every chunk of points, rows in parallel."""
-        threads = parallel.thread_count(self.n_threads)
-        size = int(np.clip(-(-len(self.queries) // (4 * threads)), kernels.ROWS, _BLOCK))
+        size = int(np.clip(-(-len(self.queries) // (4 * parallel.thread_count())), kernels.ROWS, _BLOCK))
         blocks = parallel.split(len(self.queries), size)
         for chunk in self._chunks(bandwidth, column, product, weight):
 
@@ -242,7 +241,7 @@ class _Pair:
                 x = self._scaled(self.queries[block], bandwidth)
                 kernel(2 * x if product else x, chunk, self.excluded[block], block)  # noqa: B023
 
-            parallel.run(work, blocks, "kernel sums", threads)
+            parallel.run(work, blocks, "kernel sums")
 
     def _chunks(
         self, bandwidth: float, column: NDArray[np.float64], product: bool, weight: NDArray[np.float64] | None
@@ -274,3 +273,10 @@ def _tiled(rows: NDArray[Any], width: int, padding: float) -> NDArray[Any]:
 def _log2(total: NDArray[np.float64]) -> NDArray[np.float64]:
     with np.errstate(divide="ignore"):
         return np.log2(total)
+
+
+def _device_here() -> str:
+    return "cpu"
+
+
+ENGINE = Engine("numba", log_sums, device_here=_device_here)

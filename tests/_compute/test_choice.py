@@ -1,5 +1,6 @@
 """Which engine is taken, what is said where one is missing, and that the choice changes no answer."""
 
+import pickle
 import subprocess
 import sys
 
@@ -7,8 +8,10 @@ import numpy as np
 import pytest
 
 import vwkde
-from vwkde._compute import engines
-from vwkde._compute.engines import choose_engine
+from vwkde._compute import choice
+from vwkde._compute.choice import ENGINE_NAMES, choose_resources
+from vwkde._compute.engines import ENGINES, NUMBA, triton_engine
+from vwkde._compute.executors import DASK, THREADS
 from vwkde._compute.resources import Resources
 from vwkde._compute.torch_state import exact_products
 from vwkde._models.weights.expansion import fit_expansion
@@ -33,33 +36,61 @@ class OnGpu:
 @pytest.fixture
 def gpu(monkeypatch):
     """Let torch and its GPU be there, whatever this machine has."""
-    monkeypatch.setattr(engines, "require_torch", lambda *_: None)
+    monkeypatch.setattr(torch, "zeros", lambda *_, **__: None)
     installed = {"triton"}
-    monkeypatch.setattr(engines, "find_spec", lambda name: object() if name in installed else None)
+    for module in (choice, triton_engine):
+        monkeypatch.setattr(module, "find_spec", lambda name: object() if name in installed else None)
     return installed
 
 
+def chosen(engine, device, *inputs):
+    resources = choose_resources(engine, device, inputs)
+    return resources.name, resources.device
+
+
 def test_arrays_and_tensors_on_the_cpu_take_numba():
-    assert choose_engine("auto", None, P, Q) == ("numba", "cpu")
-    assert choose_engine("auto", None, torch.tensor(P), Q) == ("numba", "cpu")
-    assert choose_engine("auto", "cpu", OnGpu()) == ("numba", "cpu")
+    assert chosen("auto", None, P, Q) == ("numba", "cpu")
+    assert chosen("auto", None, torch.tensor(P), Q) == ("numba", "cpu")
+    assert chosen("auto", "cpu", OnGpu()) == ("numba", "cpu")
 
 
 def test_a_gpu_takes_triton_or_torch_where_there_is_none(gpu):
-    assert choose_engine("auto", "cuda", P, Q) == ("triton", "cuda")
-    assert choose_engine("auto", None, P, OnGpu()) == ("triton", "cuda:0")
-    assert choose_engine("triton", None, P, Q) == ("triton", "cuda")
-    assert choose_engine("torch", None, P, Q) == ("torch", "cpu")
-    assert choose_engine("numba", "cuda", P, Q) == ("numba", "cuda")
+    assert chosen("auto", "cuda", P, Q) == ("triton", "cuda")
+    assert chosen("auto", None, P, OnGpu()) == ("triton", "cuda:0")
+    assert chosen("triton", None, P, Q) == ("triton", "cuda")
+    assert chosen("torch", None, P, Q) == ("torch", "cpu")
+    assert chosen("numba", "cuda", P, Q) == ("numba", "cuda")
     gpu.clear()
-    assert choose_engine("auto", "cuda", P, Q) == ("torch", "cuda")
+    assert chosen("auto", "cuda", P, Q) == ("torch", "cuda")
     with pytest.raises(ImportError, match="pip install triton"):
-        choose_engine("triton", "cuda")
+        choose_resources("triton", "cuda")
 
 
 def test_triton_on_the_cpu_is_refused(gpu):  # noqa: ARG001
     with pytest.raises(ValueError, match=r"'triton' needs a CUDA GPU\. Got device='cpu'"):
-        choose_engine("triton", "cpu")
+        choose_resources("triton", "cpu")
+
+
+def test_dask_is_numba_on_the_workers_of_dask():
+    pytest.importorskip("distributed")
+    resources = choose_resources("dask", None)
+    assert (resources.engine, resources.executor, resources.name) == (NUMBA, DASK, "dask")
+    array = pytest.importorskip("dask.array").from_array(P)
+    assert choose_resources("auto", None, (array, Q)) == resources
+    assert choose_resources("numba", None, (array, Q)).executor == THREADS
+
+
+def test_every_engine_may_be_asked_for_by_its_name():
+    assert set(ENGINE_NAMES) == {"auto", "dask", *ENGINES}
+    for name in ENGINE_NAMES[1:]:
+        engine, executor = choice._CHOICES[name]
+        assert Resources(engine, executor).name == name
+
+
+@pytest.mark.parametrize("name", ENGINE_NAMES[1:])
+def test_resources_travel_to_other_processes(name):
+    resources = Resources(*choice._CHOICES[name], memory_budget=10**6)
+    assert pickle.loads(pickle.dumps(resources)) == resources
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA GPU")
@@ -78,8 +109,8 @@ def test_an_unknown_engine_is_refused():
 def test_without_torch_the_command_that_installs_it_is_told():
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        "from vwkde._compute.engines import choose_engine\n"
-        "try: choose_engine('torch', None)\n"
+        "from vwkde._compute.choice import choose_resources\n"
+        "try: choose_resources('torch', None)\n"
         "except ImportError as error: print(error)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
@@ -101,7 +132,7 @@ def test_the_weight_is_the_same_on_a_device():
     x, direction, unweighted = RANDOM.normal(size=(400, 3)), RANDOM.normal(size=(400, 3)), RANDOM.normal(size=400)
     arguments = x, BiasTerms(direction, unweighted), RANDOM.uniform(0.5, 1.5, 400), x[:50], 1.5, 0.1
     # so small a budget that rows go in several blocks
-    one, other = (fit_expansion(*arguments, Resources(engine, 10**5)) for engine in ("numba", "torch"))
+    one, other = (fit_expansion(*arguments, choose_resources(engine, None, (), 10**5)) for engine in ("numba", "torch"))
     np.testing.assert_allclose(other.coefficients, one.coefficients, rtol=1e-8)
     np.testing.assert_allclose(other.log_weight(Z[:, :3]), one.log_weight(Z[:, :3]), rtol=1e-8)
     np.testing.assert_allclose(other.slope(x, direction), one.slope(x, direction), rtol=1e-7, atol=1e-9)
@@ -146,7 +177,7 @@ def test_the_classifier_follows_tensors_to_the_gpu():
 def test_a_device_that_is_none_is_refused_whatever_the_engine():
     for engine in ("auto", "numba", "reference"):
         with pytest.raises(ValueError, match="The device 'gpu' cannot be used"):
-            choose_engine(engine, "gpu", P, Q)
+            choose_resources(engine, "gpu", (P, Q))
 
 
 def test_products_stay_exact_while_one_of_several_users_needs_them():

@@ -1,0 +1,18 @@
+"""The engines by their names: how the kernel sums of arrays in memory are formed.
+
+A new engine is a module here that ends with an `Engine`, and its entry in `ENGINES`.
+"""
+
+from vwkde._compute.engines import numba_engine, reference, torch_engine, triton_engine
+from vwkde._compute.engines.engine import Engine
+
+__all__ = ["ENGINES", "NUMBA", "Engine", "engines_here"]
+
+NUMBA = numba_engine.ENGINE
+ENGINES = {engine.name: engine for engine in (NUMBA, torch_engine.ENGINE, triton_engine.ENGINE, reference.ENGINE)}
+
+
+def engines_here() -> dict[str, str]:
+    """Return the engines worth timing on this machine, each with the device that it would use."""
+    devices = {name: engine.device_here() for name, engine in ENGINES.items()}
+    return {name: device for name, device in devices.items() if device is not None}
