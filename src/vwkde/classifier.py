@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from vwkde._answers.at_samples import at_samples
 from vwkde._answers.functionals import kl, reverse_kl
 from vwkde._compute.engines import home
 from vwkde._data.validation import like_input, on_host
@@ -67,7 +68,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         "priors": ["array-like", None],
     }
 
-    def __init__(self, ratio: DensityRatio | None = None, priors: ArrayLike | None = None) -> None:
+    def __init__(self, *, ratio: DensityRatio | None = None, priors: ArrayLike | None = None) -> None:
         self.ratio = ratio
         self.priors = priors
 
@@ -199,8 +200,8 @@ def _kl_between(ratios: dict[tuple[int, int], DensityRatio | NearestMean]) -> di
         if isinstance(ratio, NearestMean):
             found[i, j] = found[j, i] = np.inf
         else:
-            at_samples = ratio._fitted.at_samples()
-            found[i, j], found[j, i] = kl(*at_samples)[0], reverse_kl(*at_samples)[0]
+            log_ratios = at_samples(ratio._fitted)
+            found[i, j], found[j, i] = kl(*log_ratios)[0], reverse_kl(*log_ratios)[0]
     return found
 
 

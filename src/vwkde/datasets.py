@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.stats import multivariate_normal
 
-from vwkde._models.derivatives.gaussian import GaussianDerivatives
 from vwkde._models.derivatives.mixture import MixtureDerivatives, make_mixture
+from vwkde._models.gaussian import GaussianModel
 
 Floats = NDArray[np.float64]
 
@@ -29,9 +29,9 @@ class Gaussian:
     covariance: Floats
 
     @property
-    def derivatives(self) -> GaussianDerivatives:
+    def derivatives(self) -> GaussianModel:
         """The exact score and Laplacian."""
-        return GaussianDerivatives(self.mean, np.linalg.inv(self.covariance).astype(np.float64))
+        return GaussianModel(self.mean, np.linalg.inv(self.covariance).astype(np.float64))
 
     def log_density(self, x: Floats) -> Floats:
         """Return log p, of shape (n,)."""

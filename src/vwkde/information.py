@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from vwkde._data.validation import check_sample
-from vwkde._models.guides import FOLDS
+from vwkde._models.guides.cross_fit import FOLDS
 from vwkde.divergences import make_ratio
 from vwkde.results import Estimate
 

@@ -1,9 +1,10 @@
 """The one fitted object: a density ratio, from which everything else follows."""
 
 import warnings
-from functools import partial
+from collections.abc import Callable
+from functools import partial, wraps
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from vwkde._answers.at_samples import at_samples
 from vwkde._answers.diagnostics import describe_fit
 from vwkde._answers.functionals import KINDS, check_divergence, check_interval, unit_of
 from vwkde._answers.overlap import warn_if_negative, warn_if_poor
 from vwkde._answers.posterior import posterior
-from vwkde._answers.uncertainty import Compute, bias_effect, disagreement, scatter_over_halves
+from vwkde._answers.uncertainty import Compute, scatter_over_halves, systematic_error
 from vwkde._compute.engines import ENGINES, choose_engine
 from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET, at_most
 from vwkde._compute.resources import Resources
@@ -25,13 +27,35 @@ from vwkde._data.sources import is_elsewhere, read_all
 from vwkde._data.validation import Array, check_sample, like_input
 from vwkde._display import html, svg
 from vwkde._fit.bandwidth import RULES
-from vwkde._fit.fitting import Fitting
-from vwkde._models import guides
+from vwkde._fit.fitted import Fitted, Folds, Problem, make_problem
+from vwkde._fit.guided import fit_auto, fit_named
+from vwkde._fit.kernel_estimate import Numerics
+from vwkde._fit.paper import fit_paper
+from vwkde._fit.weighting import TARGETS
+from vwkde._models.derivatives import DERIVATIVES
+from vwkde._models.guides import GUIDES
+from vwkde._models.weights import WEIGHTS
+from vwkde._models.weights.problem import WeightSettings
 from vwkde.results import Estimate, shown
 
 Floats = NDArray[np.float64]
 
 _LARGEST_LOG = float(np.log(np.finfo(np.float64).max))
+
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def _on_its_threads(method: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Let a method of `DensityRatio` use at most its `n_threads`."""
+
+    @wraps(method)
+    def limited(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        with at_most(arguments[0].n_threads):  # type: ignore[attr-defined]
+            return method(*arguments, **named)
+
+    return limited
 
 
 class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
@@ -113,10 +137,10 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "guide": [StrOptions({"auto", *guides.NAMES}), None, HasMethods(["fit", "predict_proba"])],
-        "weighting": [StrOptions({"variational", "network", "closed-form", "uniform"})],
-        "derivatives": [StrOptions({"auto", "gaussian", "mixture", "kernel", "network"}), HasMethods(["fit"])],
-        "target": [StrOptions({"pooled", "posterior", "ratio", "kl"})],
+        "guide": [StrOptions({"auto", *GUIDES}), None, HasMethods(["fit", "predict_proba"])],
+        "weighting": [StrOptions(set(WEIGHTS))],
+        "derivatives": [StrOptions({"auto", *DERIVATIVES}), HasMethods(["fit"])],
+        "target": [StrOptions(set(TARGETS))],
         "bandwidth": [StrOptions({"auto", *RULES}), Interval(Real, 1e-6, 1e6, closed="both")],
         "length_scale": [StrOptions({"auto"}), Interval(Real, 1e-6, 1e6, closed="both")],
         "ridge": [Interval(Real, 0, None, closed="neither")],
@@ -132,10 +156,11 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
+        *,
         guide: Any = "auto",
-        weighting: Literal["variational", "network", "closed-form", "uniform"] = "variational",
+        weighting: str = "variational",
         derivatives: Any = "auto",
-        target: Literal["pooled", "posterior", "ratio", "kl"] = "pooled",
+        target: str = "pooled",
         bandwidth: float | str = "auto",
         length_scale: float | str = "auto",
         ridge: float = 0.1,
@@ -174,6 +199,7 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         """
         return self._fit(numerator, denominator, numerator_weight, denominator_weight)
 
+    @_on_its_threads
     def _fit(
         self,
         numerator: Any,
@@ -181,29 +207,25 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         numerator_weight: Any = None,
         denominator_weight: Any = None,
         copies: tuple[int, int] = (1, 1),
-        folds: tuple[NDArray[np.intp] | None, NDArray[np.intp] | None] = (None, None),
+        folds: Folds = (None, None),
     ) -> Self:
         """Fit samples some of whose rows were made of others; see `Sample`."""
         self._validate_params()
+        self._check_combination()
         engine, device = choose_engine(self.engine, self.device, numerator, denominator)
-        parameters = self.get_params(deep=False)
-        seed = int(check_random_state(parameters.pop("random_state")).randint(2**31))
-        most = parameters.pop("max_held")
-        allowed = {name: parameters.pop(name) for name in ("memory_budget", "n_threads", "engine", "device")}
-        resources = Resources(**(allowed | {"engine": engine, "device": device}))
+        resources = Resources(engine=engine, memory_budget=self.memory_budget, device=device)
+        seed = int(check_random_state(self.random_state).randint(2**31))
         weights = numerator_weight, denominator_weight
         elsewhere = engine == "dask" or is_elsewhere(numerator) or is_elsewhere(denominator)
-        with at_most(self.n_threads):
-            if elsewhere and all(fold is None for fold in folds):
-                held = hold_some(numerator, denominator, weights, most, seed, resources)
-            else:
-                held = hold_all(numerator, denominator, weights)
-            fitting = Fitting(**parameters, resources=resources, seed=seed, dtype=held.dtype)
-            fitted = fitting.fit(held, copies, folds)
+        if elsewhere and all(fold is None for fold in folds):
+            held = hold_some(numerator, denominator, weights, self.max_held, seed, resources)
+        else:
+            held = hold_all(numerator, denominator, weights)
+        fitted = self._fit_problem(make_problem(held, Numerics(seed, held.dtype, resources), copies, folds))
         # nothing of an earlier fit is touched before this one has succeeded
-        self._fitting, self._fitted = fitting, fitted
-        ratio = fitted.pool.main.ratio
-        self.guide_, self.bandwidth_, self.weight_ = ratio.guide.name, ratio.pair.bandwidth, ratio.pair.weight
+        self._fitted, self._data = fitted, held.data
+        ratio = fitted.average.main.ratio
+        self.guide_, self.bandwidth_, self.weight_ = ratio.guide.name, ratio.bandwidth, ratio.weight
         self.held_rows_ = held.rows
         self._diagnostics: dict[str, Any] = {}
         self.n_features_in_ = held.data[0].shape[1]
@@ -211,6 +233,34 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         if held.names:
             self.feature_names_in_ = np.asarray(held.names, dtype=object)
         return self
+
+    def _fit_problem(self, problem: Problem) -> Fitted:
+        """Fit the form that the guide asks for."""
+        settings = WeightSettings(
+            self.weighting, self.derivatives, self.target, self.length_scale, self.ridge, self.max_basis
+        )
+        if self.guide is None:
+            return fit_paper(problem, settings, self.bandwidth, self.subspace is True)
+        if self._is_auto:
+            return fit_auto(problem, settings, self.bandwidth, self.subspace is not False)
+        return fit_named(self.guide, problem, settings, self.bandwidth, self.subspace is True)
+
+    @property
+    def _is_auto(self) -> bool:
+        return isinstance(self.guide, str) and self.guide == "auto"
+
+    def _check_combination(self) -> None:
+        """Refuse parts of the weight that guide="auto" would have to choose against."""
+        if not self._is_auto:
+            return
+        for name, value in {"weighting": "variational", "derivatives": "auto", "target": "pooled"}.items():
+            given = getattr(self, name)
+            if not (isinstance(given, str) and given == value):
+                raise ValueError(
+                    f"The {name!r} parameter of DensityRatio must be {value!r} with guide='auto', which chooses guide, "
+                    f"bandwidth and weight from the data. Got {given!r} instead; give guide=None for the paper's form, "
+                    f"or name a guide."
+                )
 
     def log_ratio(self, x: Any) -> Floats:
         """Return log p₁/p₂ at new points."""
@@ -224,19 +274,22 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         """Return the probability that a point comes from the numerator, given that class's prior probability."""
         return like_input(posterior(self._log_ratio(x), prior), x)
 
+    @_on_its_threads
     def log_weight(self, x: Any) -> Floats:
         """Return log α at points, up to a constant: the weight that both estimates share, beside the guide's."""
         points = self._points(x)
-        return like_input(self.weight_.log_weight(self._fitted.pool.main.place(points)), x)
+        return like_input(self.weight_.log_weight(self._fitted.average.main.place(points)), x)
 
+    @_on_its_threads
     def residual_bias(self, x: Any) -> Floats:
         """Return B at points: the kernel sums bias the log ratio by bandwidth_²·B to leading order.
 
         It goes by the fitted derivatives, and with a guide it is what the guide and the weight leave.
         """
         points = self._points(x)
-        return like_input(self._fitted.residual_bias(self._fitted.pool.main.place(points)), x)
+        return like_input(self._fitted.residual_bias(self._fitted.average.main.place(points)), x)
 
+    @_on_its_threads
     def divergence(
         self,
         kind: str = "kl",
@@ -259,30 +312,28 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         check_interval(interval, confidence_level)
         warn_if_poor(self.diagnostics_["unsupported_fraction"], kind)
         compute = partial(KINDS[kind], **options)
-        value, error = compute(*self._fitted.at_samples())
+        value, error = compute(*at_samples(self._fitted))
         if interval == "subsample":
             error = self._scatter_over_halves(compute)
         warn_if_negative(value, error, self.diagnostics_["weighting"])
-        if self._fitting.is_paper:
-            systematic = bias_effect(self._fitted, compute, self._fitting.seed)
-        else:
-            systematic = disagreement(self._fitted, compute, error)
+        systematic = systematic_error(self._fitted, compute, error)
         return Estimate(value, error, kind, unit_of(kind), systematic, confidence_level, self.diagnostics_)
 
     def _scatter_over_halves(self, compute: Compute) -> float:
         def on_halves(p: Array, q: Array, p_weight: Floats, q_weight: Floats) -> float:
             half = clone(self).set_params(engine=resources.engine, device=resources.device)
             half.fit(p, q, numerator_weight=p_weight, denominator_weight=q_weight)
-            return compute(*half._fitted.at_samples())[0]
+            return compute(*at_samples(half._fitted))[0]
 
-        if self._has_rest:
+        if self._fitted.has_rest:
             raise ValueError(
                 "interval='subsample' needs samples held in memory. Use interval='influence', which costs nothing here."
             )
-        resources = self._fitting.resources
+        resources = self._fitted.numerics.resources
         weights = [sample.in_given_order(sample.weight) for sample in self._fitted.samples]
-        return scatter_over_halves(self._fitted.data, on_halves, self._fitting.seed, *weights)
+        return scatter_over_halves(self._data, on_halves, self._fitted.numerics.seed, *weights)
 
+    @_on_its_threads
     def importance_weights(self) -> Floats:
         """Return p₁/p₂ at the denominator's rows, with mean one: weights under which it stands for the numerator.
 
@@ -291,28 +342,31 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         everything.
         """
         check_is_fitted(self, "weight_")
-        if self._has_rest:
+        if self._fitted.has_rest:
             raise ValueError(
                 "Importance weights of all rows need samples held in memory. Call ratio(rows) on the rows you need."
             )
-        log_ratio = self._fitted.samples[1].in_given_order(self._fitted.pool.at_denominator(averages=False))
+        log_ratio = self._fitted.samples[1].in_given_order(self._fitted.average.at_samples(averages=False)[1])
         log_ratio = np.minimum(log_ratio, 0.5 * np.log(len(log_ratio)))
         ratio = np.exp(log_ratio - log_ratio.max())
         return ratio / ratio.mean()
 
     @property
+    @_on_its_threads
     def numerator_log_ratio_(self) -> Floats:
         """Leave-one-out log ratio at the numerator's rows, as divergences average it: at those held, in their order."""
         check_is_fitted(self, "weight_")
-        return self._fitted.samples[0].in_given_order(self._fitted.pool.at_numerator(averages=True))
+        return self._fitted.samples[0].in_given_order(self._fitted.average.at_samples(averages=True)[0])
 
     @property
+    @_on_its_threads
     def denominator_log_ratio_(self) -> Floats:
         """Leave-one-out log ratio at the denominator's rows, likewise."""
         check_is_fitted(self, "weight_")
-        return self._fitted.samples[1].in_given_order(self._fitted.pool.at_denominator(averages=True))
+        return self._fitted.samples[1].in_given_order(self._fitted.average.at_samples(averages=True)[1])
 
     @property
+    @_on_its_threads
     def diagnostics_(self) -> dict[str, Any]:
         """What was chosen, the mean squared bias before and after weighting, and how well the samples overlap.
 
@@ -321,12 +375,8 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "weight_")
         if not self._diagnostics:
-            self._diagnostics = describe_fit(self._fitting, self._fitted)
+            self._diagnostics = describe_fit(self._fitted, self.weighting, self.n_features_in_)
         return dict(self._diagnostics)
-
-    @property
-    def _has_rest(self) -> bool:
-        return any(sample.rest is not None for sample in self._fitted.samples)
 
     def _card(self) -> str:
         """Return what a notebook shows once there is something to tell: the KL divergence, and all log ratios."""
@@ -350,10 +400,9 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
             details={name: shown(value) for name, value in self.diagnostics_.items()},
         )
 
+    @_on_its_threads
     def _log_ratio(self, x: Any) -> Floats:
-        points = self._points(x)
-        with at_most(self.n_threads):
-            return self._fitted.pool.log_ratio(points)
+        return self._fitted.average.log_ratio(self._points(x))
 
     def _points(self, x: Any) -> Array:
         check_is_fitted(self, "weight_")

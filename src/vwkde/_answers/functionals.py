@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
-from vwkde._data.sample import Sample, effective_rows
+from vwkde._data.sample import effective_rows
 
 Floats = NDArray[np.float64]
 
@@ -68,33 +68,6 @@ class Integral:
         p_terms, q_terms = self.on_numerator(p.log_ratio), self.on_denominator(q.log_ratio)
         one_step = p.mean(p_terms) + q.mean(q_terms)
         return 0.5 * (plugged_in + one_step), float(np.sqrt(p.variance_of_mean(p_terms) + q.variance_of_mean(q_terms)))
-
-
-def log_loss(at_numerator: Floats, at_denominator: Floats, p_weight: Floats, q_weight: Floats) -> float:
-    """Return the log loss, in nats, of the classifier that a log ratio induces, both classes counting alike.
-
-    It is a proper score: no log ratio has a smaller expected loss than the true one.
-    """
-    terms = (
-        -np.average(log_expit(at_numerator), weights=p_weight),
-        -np.average(log_expit(-at_denominator), weights=q_weight),
-    )
-    return float(sum(terms) / 2)
-
-
-def fall_of_log_loss(
-    before: tuple[Floats, Floats], after: tuple[Floats, Floats], samples: tuple[Sample, Sample]
-) -> tuple[float, float]:
-    """Return by how much the log loss falls from one ratio to another, and the standard error of that.
-
-    The ratios are given by their logarithms at both samples.
-    """
-    falls = [
-        log_expit(sign * now) - log_expit(sign * then) for sign, now, then in zip((1, -1), after, before, strict=True)
-    ]
-    means = [np.average(fall, weights=sample.weight) for fall, sample in zip(falls, samples, strict=True)]
-    variances = [sample.variance_of_mean(fall) for fall, sample in zip(falls, samples, strict=True)]
-    return float(0.5 * sum(means)), float(0.5 * np.sqrt(sum(variances)))
 
 
 _JENSEN_SHANNON = Integral(  # the mean of KL(p ‖ m) and KL(q ‖ m), m = (p + q)/2

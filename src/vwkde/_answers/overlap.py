@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._data.sample import Sample
-from vwkde._fit.kernel_estimate import EstimatePair
+from vwkde._fit.kernel_estimate import KernelEstimate, KernelPair, LogDensities
 from vwkde.exceptions import BiasWarning, OverlapWarning
 
 Floats = NDArray[np.float64]
@@ -22,7 +21,7 @@ _QUERIES = 500
 """Points at which effective sizes are looked at: enough for a median."""
 
 
-def describe_overlap(pair: EstimatePair, rows: tuple[int, int]) -> dict[str, Any]:
+def describe_overlap(pair: KernelPair, rows: tuple[int, int]) -> dict[str, Any]:
     """Return three pairs of numbers, for numerator and denominator, by estimates that hold some or all of their rows.
 
     unsupported_fraction
@@ -32,24 +31,28 @@ def describe_overlap(pair: EstimatePair, rows: tuple[int, int]) -> dict[str, Any
     largest_weight_share
         The share that the heaviest point has of the sample's whole weight.
     """
-    p, q = pair.numerator, pair.denominator
-    p_alpha, q_alpha = (
-        pair.log_alpha(p),
-        pair.log_alpha(q),
-    )  # the estimates are of α·p, and α is not part of the density
-    at_p, at_q = pair.at_numerator, pair.at_denominator
-    held = pair.only_held()  # rows beyond differ from those held by chance alone
-    sizes = _effective_size(held, held.numerator, q.points), _effective_size(held, held.denominator, p.points)
-    shares = _largest_share(held.log_weight(held.numerator)), _largest_share(held.log_weight(held.denominator))
-    growth = rows[0] / len(p), rows[1] / len(q)
+    p, q = pair.samples
+    at_p, at_q = (_without_alpha(pair, side) for side in (0, 1))
+    sizes = _effective_size(pair.numerator, q.points), _effective_size(pair.denominator, p.points)
+    growth = rows[0] / len(p), rows[1] / len(q)  # rows beyond those in memory differ from them by chance alone
     return {
         "unsupported_fraction": [
-            _unsupported(at_p.denominator - p_alpha, p.weight, at_q.denominator - q_alpha),
-            _unsupported(at_q.numerator - q_alpha, q.weight, at_p.numerator - p_alpha),
+            _unsupported(at_p.denominator, p.weight, at_q.denominator),
+            _unsupported(at_q.numerator, q.weight, at_p.numerator),
         ],
         "effective_size": [size * by for size, by in zip(sizes, growth, strict=True)],
-        "largest_weight_share": [share / by for share, by in zip(shares, growth, strict=True)],
+        "largest_weight_share": [
+            _largest_share(each.log_weight) / by
+            for each, by in zip((pair.numerator, pair.denominator), growth, strict=True)
+        ],
     }
+
+
+def _without_alpha(pair: KernelPair, side: int) -> LogDensities:
+    """Return the log densities at a sample's points: the estimates are of α·p, and α is not part of the density."""
+    estimate, found = (pair.numerator, pair.denominator)[side], pair.at_samples[side]
+    alpha = estimate.log_weight[:, 0] - estimate.sample.log_weight
+    return LogDensities(found.numerator - alpha, found.denominator - alpha)
 
 
 def warn_if_poor(unsupported: list[float], kind: str) -> None:
@@ -84,11 +87,11 @@ def _unsupported(log_density: Floats, weight: Floats, own_log_density: Floats) -
     return float(np.average(log_density < np.quantile(own_log_density, _EDGE), weights=weight))
 
 
-def _effective_size(pair: EstimatePair, sample: Sample, points: Floats) -> float:
-    """Return the median of (Σ w)² / Σ w² over points, w being the terms of the sample's kernel sum there."""
+def _effective_size(estimate: KernelEstimate, points: Floats) -> float:
+    """Return the median effective size over points, at most the number of rows."""
     some = points[np.linspace(0, len(points) - 1, min(len(points), _QUERIES)).astype(int)]
-    log_size = 2 * pair.log_sums(some, sample) - pair.log_square_sums(some, sample)
-    return float(np.exp(np.median(np.clip(log_size, 0, np.log(len(sample))))))
+    log_size = np.clip(estimate.log_effective_size(some), 0, np.log(len(estimate.sample)))
+    return float(np.exp(np.median(log_size)))
 
 
 def _largest_share(log_weight: Floats) -> float:

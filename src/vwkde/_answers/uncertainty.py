@@ -5,14 +5,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from vwkde._answers.at_samples import at_samples
 from vwkde._answers.functionals import AtSample
 from vwkde._data.validation import Array
-from vwkde._fit.averaging import Pool
-from vwkde._fit.fitting import Fitted, Floats
+from vwkde._fit.averaging import Average
+from vwkde._fit.fitted import Fitted, PaperFit
 from vwkde._runtime.progress import track
 from vwkde.exceptions import DegenerateDataWarning
 
+Floats = NDArray[np.float64]
 Compute = Callable[[AtSample, AtSample], tuple[float, float]]
 """A divergence from the log ratios at both samples, with its standard error."""
 
@@ -23,23 +26,30 @@ _BIAS_ROWS = 500
 _SUBSAMPLES = 30
 
 
-def disagreement(fitted: Fitted, compute: Compute, error: float) -> float:
-    """Return what the pool's members disagree about beyond what noise explains."""
-    members = [member for member in fitted.pool.members if member.average]
-    values = np.array([compute(*fitted.at_samples(Pool((replace(m, average=1.0),))))[0] for m in members])
+def systematic_error(fitted: Fitted, compute: Compute, error: float) -> float:
+    """Return how far the bias that is left may move a divergence, as far as the fit can tell."""
+    if isinstance(fitted, PaperFit):
+        return _bias_effect(fitted, compute)
+    return _disagreement(fitted, compute, error)
+
+
+def _disagreement(fitted: Fitted, compute: Compute, error: float) -> float:
+    """Return what the members disagree about beyond what noise explains."""
+    members = [member for member in fitted.average.members if member.average]
+    alone = [Average((replace(member, average=1.0),)) for member in members]
+    values = np.array([compute(*at_samples(fitted, each))[0] for each in alone])
     shares = [member.average for member in members]
     spread = np.average((values - np.average(values, weights=shares)) ** 2, weights=shares)
     return float(np.sqrt(max(0.0, spread - (_CLEARLY * error) ** 2)))
 
 
-def bias_effect(fitted: Fitted, compute: Compute, seed: int) -> float:
+def _bias_effect(fitted: PaperFit, compute: Compute) -> float:
     """Return by how much a divergence changes when bandwidth²·B is taken off the log ratios, at some points."""
-    ratio = fitted.pool.main.ratio
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(fitted.numerics.seed)
     before, after = [], []
-    for log_ratio, sample in zip((ratio.at_numerator, ratio.at_denominator), fitted.samples, strict=True):
+    for log_ratio, sample in zip(fitted.ratio.at_samples, fitted.samples, strict=True):
         some = np.sort(random.permutation(len(sample))[:_BIAS_ROWS])
-        bias = ratio.pair.bandwidth**2 * fitted.residual_bias(sample.points[some])
+        bias = fitted.ratio.bandwidth**2 * fitted.residual_bias(sample.points[some])
         before.append(AtSample(log_ratio[some], sample.weight[some]))
         after.append(AtSample(log_ratio[some] - bias, sample.weight[some]))
     return abs(compute(before[0], before[1])[0] - compute(after[0], after[1])[0])

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import Context, ContextVar, copy_context
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import joblib
 from threadpoolctl import ThreadpoolController
@@ -33,7 +33,7 @@ _most_threads: ContextVar[int | None] = ContextVar("vwkde_most_threads", default
 @contextmanager
 def at_most(n_threads: int | None) -> Iterator[None]:
     """Let work that is not told how many threads to use take so many, at most; None leaves it to the machine."""
-    token = _most_threads.set(n_threads)
+    token = _most_threads.set(n_threads or _most_threads.get())
     try:
         yield
     finally:
@@ -59,7 +59,7 @@ def split(n: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def run(work: Callable[[T], None], blocks: list[T], stage: str | None, n_threads: int | None = None) -> None:
+def run(work: Callable[[T], Any], blocks: list[T], stage: str | None = None, n_threads: int | None = None) -> list[Any]:
     """Call `work` on every block, on several threads, with BLAS held to one thread each.
 
     Progress is told under the stage's name, if it has one; what the work itself tells is heard from every thread. Work
@@ -67,16 +67,15 @@ def run(work: Callable[[T], None], blocks: list[T], stage: str | None, n_threads
     """
     threads = 1 if _is_block.get() else min(thread_count(n_threads), len(blocks))
     with _single_threaded_blas():
-        results: Iterator[None] = map(work, blocks)
+        results: Iterator[Any] = map(work, blocks)
         if threads > 1:
 
-            def as_block(context: Context, block: T) -> None:
+            def as_block(context: Context, block: T) -> Any:
                 context.run(_is_block.set, True)
-                context.run(work, block)
+                return context.run(work, block)
 
             results = _pool(threads).map(as_block, [copy_context() for _ in blocks], blocks)
-        for _ in track(results, stage, len(blocks)) if stage else results:
-            pass
+        return list(track(results, stage, len(blocks)) if stage else results)
 
 
 def run_over_rows(work: Callable[[slice], None], rows: int, size: int, n_threads: int | None = None) -> None:

@@ -150,3 +150,8 @@ def make_sample(
     """Return the points in canonical order."""
     rows = canonical_order(points)
     return Sample(points[rows], weight[rows], rows, copies, None if fold is None else fold[rows], rest)
+
+
+def make_unordered_sample(points: Floats) -> Sample:
+    """Return points of equal weight in the order they have, for estimates to which the order does not matter."""
+    return Sample(points, np.ones(len(points)), np.arange(len(points)))

@@ -4,14 +4,15 @@ All rules take one sample, in any coordinates, and return the bandwidth in the s
 want a wider kernel than a plain density estimate does: the paper selects on a random quarter of the sample.
 """
 
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
 from vwkde._compute.sums import log_kernel_sums
-from vwkde._data.sample import effective_rows
+from vwkde._data.sample import Sample, effective_rows
+from vwkde._fit.kernel_estimate import Numerics
 
 Floats = NDArray[np.float64]
 Rule = Literal["scott", "silverman", "likelihood", "ise"]
@@ -131,3 +132,25 @@ def _spread(x: Floats, weight: Floats) -> float:
     centred = x - np.average(x, axis=0, weights=weight)
     spread = float(np.sqrt(np.average(centred**2, axis=0, weights=weight).mean()))
     return spread if spread > 1e-13 * np.abs(x).max() else 1.0
+
+
+def pair_bandwidth(samples: tuple[Sample, Sample], bandwidth: float | str, numerics: Numerics) -> float:
+    """Return the bandwidth of two samples: a number, that of a rule, or by "auto" the paper's quarter rule."""
+    if not isinstance(bandwidth, str):
+        return float(bandwidth)
+    rule, part = ("likelihood", 0.25) if bandwidth == "auto" else (bandwidth, 1.0)
+    return float(np.mean([_sample_bandwidth(sample, cast(Rule, rule), part, numerics) for sample in samples]))
+
+
+def _sample_bandwidth(sample: Sample, rule: Rule, part: float, numerics: Numerics) -> float:
+    """Return the bandwidth of the rows in memory, narrowed as all rows allow."""
+    found = select_bandwidth(
+        sample.points,
+        rule,
+        part=part,
+        weight=sample.weight,
+        random_state=numerics.seed,
+        resources=numerics.resources,
+        dtype=numerics.dtype,
+    )
+    return found * float((len(sample) / sample.total) ** (1 / (sample.points.shape[1] + 4)))

@@ -1,8 +1,6 @@
-"""Two kernel density estimates that share a weight function, and what they say at points."""
+"""The unit of estimation: one sample, the weights of its points, and a bandwidth. A pair is two of them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,49 +9,151 @@ from numpy.typing import NDArray
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
 from vwkde._compute.sums import log_kernel_sums
 from vwkde._data.sample import Rest, Sample
-from vwkde._models.guides import CrossFitted
-from vwkde._models.weights import Weight
+from vwkde._models.guides.cross_fit import CrossFitted
+from vwkde._models.weights.protocol import Weight
+from vwkde._models.weights.uniform import UniformWeight
+from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
 
-
-@dataclass(frozen=True)
-class LogDensities:
-    """Logarithms of α·p for the numerator's and the denominator's density at some points, less a common constant."""
-
-    numerator: Floats
-    denominator: Floats
-
-    @property
-    def log_ratio(self) -> Floats:
-        """Return log p₁/p₂: the weight and the constant cancel."""
-        return self.numerator - self.denominator
+_DOUBLE = np.dtype(np.float64)
+_SHARES = (-0.5, 0.5)
+"""How much of the guide enters the weights of the numerator's points, and of the denominator's: e^(∓u₀/2)."""
 
 
 @dataclass(frozen=True)
-class Weighing:
-    """What weighs the points of a sample beside their own weights: log α, and a share of the guide."""
+class Numerics:
+    """How a fit computes: its seed, the precision of kernel sums, engine and memory."""
 
-    weight: Weight
-    guide: CrossFitted | None
-    share: float
+    seed: int = 0
+    dtype: np.dtype[Any] = _DOUBLE
+    resources: Resources = DEFAULT_RESOURCES
+
+
+@dataclass(frozen=True)
+class PointWeight:
+    """What weighs the points of a sample beside their own weights: α, and half of a guide, if there is one.
+
+    `side` is 0 for the numerator's points and 1 for the denominator's.
+    """
+
+    weight: Weight = field(default_factory=UniformWeight)
+    guide: CrossFitted | None = None
+    side: int = 0
+
+    def at(self, sample: Sample) -> Floats:
+        """Return the logarithm at the points of the sample, where the guide is cross-fitted."""
+        log_alpha = self.weight.log_weight(sample.points)
+        if self.guide is None:
+            return log_alpha
+        return log_alpha + _SHARES[self.side] * self.guide.at_samples[self.side]
 
     def __call__(self, x: Floats) -> Floats:
         """Return the logarithm at points outside the samples."""
-        log_weight = self.weight.log_weight(x)
-        return log_weight if self.guide is None else log_weight + self.share * self.guide(x)
+        log_alpha = self.weight.log_weight(x)
+        return log_alpha if self.guide is None else log_alpha + _SHARES[self.side] * self.guide(x)
+
+
+@dataclass(frozen=True)
+class KernelEstimate:
+    """The kernel estimate of α·p from a sample, by its logarithm; without a weight it is that of the density p.
+
+    Several bandwidths, or several weights, share one pass over the distances: bandwidths add an axis in front of the
+    points, weights one behind them.
+    """
+
+    sample: Sample
+    weight: PointWeight | tuple[PointWeight, ...]
+    bandwidth: float | Floats
+    dtype: np.dtype[Any] = _DOUBLE
+    resources: Resources = DEFAULT_RESOURCES
+
+    def log_density(self, x: Floats) -> Floats:
+        """Return the logarithm at new points."""
+        return self._shaped(self._with_rest(self._log_sums(x), x) - np.log(self.sample.total_weight))
+
+    def left_out(self) -> Floats:
+        """Return the logarithm at the sample's own points, each left out of its own estimate."""
+        return self.left_out_at(self.sample.points)
+
+    def left_out_at(self, x: Floats) -> Floats:
+        """Return the logarithm at as many other points, the sample's point of the same row being left out at each."""
+        return self._shaped(self._with_rest(self._log_sums(x, leave_one_out=True), x) - self._log_others)
+
+    def left_out_and_at(self, x: Floats) -> tuple[Floats, Floats]:
+        """Return `left_out()` and `log_density(x)`; rows that are not in memory are passed over once for both."""
+        if self.sample.rest is None:
+            return self.left_out(), self.log_density(x)
+        beyond = self._rest_sums(np.concatenate([self.sample.points, x]))
+        own, other = np.split(beyond, [len(self.sample)], axis=1)
+        left_out = np.logaddexp(self._log_sums(self.sample.points, leave_one_out=True), own) - self._log_others
+        log_density = np.logaddexp(self._log_sums(x), other) - np.log(self.sample.total_weight)
+        return self._shaped(left_out), self._shaped(log_density)
+
+    def log_effective_size(self, x: Floats) -> Floats:
+        """Return the logarithm of (Σ w)² / Σ w² at points, w being the terms of the kernel sum over rows in memory."""
+        narrow = replace(self, bandwidth=np.asarray(self.bandwidth) / np.sqrt(2))  # a squared kernel is narrower by √2
+        return self._squeezed(2 * self._log_sums(x) - narrow._log_sums(x, power=2))
+
+    @property
+    def log_peak(self) -> float | Floats:
+        """The logarithm of the kernel's largest value, (2π)^(−d/2) · h^(−d)."""
+        return -self.sample.points.shape[1] * np.log(np.sqrt(2 * np.pi) * self.bandwidth)
+
+    @lazy
+    def log_weight(self) -> Floats:
+        """The logarithm of all that weighs the points: their own weights, α and the guide; one column per weight."""
+        own = self.sample.log_weight
+        return np.stack([own + weight.at(self.sample) for weight in self._weights], axis=1)
+
+    @property
+    def _weights(self) -> tuple[PointWeight, ...]:
+        return self.weight if isinstance(self.weight, tuple) else (self.weight,)
+
+    @property
+    def _log_others(self) -> Floats:
+        """The logarithm of the weight of all other rows, for each point."""
+        return np.log(self.sample.total_weight - self.sample.weight)[:, None]
+
+    def _log_sums(self, x: Floats, leave_one_out: bool = False, power: int = 1) -> Floats:
+        """Return the sums over the rows in memory, (bandwidths, points, weights)."""
+        points = self.sample.points.astype(self.dtype, copy=False)
+        return log_kernel_sums(
+            points if x is self.sample.points else x.astype(self.dtype, copy=False),
+            points,
+            np.atleast_1d(self.bandwidth),
+            log_weight=power * self.log_weight,
+            leave_one_out=leave_one_out,
+            resources=self.resources,
+        )
+
+    def _with_rest(self, sums: Floats, x: Floats) -> Floats:
+        return sums if self.sample.rest is None else np.logaddexp(sums, self._rest_sums(x))
+
+    def _rest_sums(self, x: Floats) -> Floats:
+        """Return the sums over the rows that are not in memory."""
+        work = RestSums(x, np.atleast_1d(self.bandwidth), self._weights, self.dtype, self.resources)
+        return work.over(self.sample.rest) if self.sample.rest is not None else np.empty(0)
+
+    def _shaped(self, log_density: Floats) -> Floats:
+        return self._squeezed(log_density + np.reshape(self.log_peak, (-1, 1, 1)))
+
+    def _squeezed(self, values: Floats) -> Floats:
+        """Return values without the axes that only several bandwidths or weights have."""
+        values = values if isinstance(self.weight, tuple) else values[:, :, 0]
+        return values if np.ndim(self.bandwidth) else values[0]
 
 
 @dataclass(frozen=True)
 class RestSums:
-    """The log kernel sums of some queries over a piece of a sample's rest, as a pass over it needs them.
+    """The log kernel sums of some queries over rows of a sample's rest, (bandwidths, queries, weights).
 
-    They are for several bandwidths and several ways to weigh the points, in the shape (bandwidths, queries, ways).
+    An object rather than a function, because it travels to the workers that pass over the rows.
     """
 
     queries: Floats
     bandwidths: Floats
-    weighings: tuple[Callable[[Floats], Floats], ...]
+    weights: tuple[PointWeight, ...]
     dtype: np.dtype[Any]
     resources: Resources
 
@@ -61,7 +161,7 @@ class RestSums:
         """Return the sums over some points."""
         with np.errstate(divide="ignore"):
             own = np.log(weight)
-        log_weight = np.stack([own + weigh(points) for weigh in self.weighings], axis=1)
+        log_weight = np.stack([own + each(points) for each in self.weights], axis=1)
         return log_kernel_sums(
             self.queries.astype(self.dtype),
             points.astype(self.dtype),
@@ -76,113 +176,59 @@ class RestSums:
 
 
 @dataclass(frozen=True)
-class EstimatePair:
-    """The weighted estimates p̂₁ and p̂₂ of one bandwidth."""
+class LogDensities:
+    """Logarithms of α·p for the numerator's and the denominator's density at some points."""
 
-    numerator: Sample
-    denominator: Sample
-    weight: Weight
-    bandwidth: float
-    dtype: np.dtype[Any]
-    resources: Resources = DEFAULT_RESOURCES
-    guide: CrossFitted | None = None
-    """A log ratio u₀ that enters the weights: e^(∓u₀/2) beside the shared α."""
+    numerator: Floats
+    denominator: Floats
+
+    @property
+    def log_ratio(self) -> Floats:
+        """Return log p₁/p₂: the weight cancels."""
+        return self.numerator - self.denominator
+
+
+@dataclass(frozen=True)
+class KernelPair:
+    """The estimates of two samples by one bandwidth."""
+
+    numerator: KernelEstimate
+    denominator: KernelEstimate
+
+    @property
+    def samples(self) -> tuple[Sample, Sample]:
+        """The two samples."""
+        return self.numerator.sample, self.denominator.sample
 
     def at(self, x: Floats) -> LogDensities:
         """Return the log densities at new points."""
-        return LogDensities(self._log_density(x, self.numerator), self._log_density(x, self.denominator))
+        return LogDensities(self.numerator.log_density(x), self.denominator.log_density(x))
 
-    @cached_property
-    def at_numerator(self) -> LogDensities:
-        """The log densities at the numerator's points, each left out of its own estimate."""
-        p, q = self.numerator, self.denominator
-        rest = slice(0, len(p))
-        return LogDensities(self._log_density_left_out(p, rest), self._log_density_at(p.points, q, rest))
+    @lazy
+    def at_samples(self) -> tuple[LogDensities, LogDensities]:
+        """The log densities at the points of both samples, each point left out of its own estimate."""
+        p, q = self.samples
+        p_at_p, p_at_q = self.numerator.left_out_and_at(q.points)
+        q_at_q, q_at_p = self.denominator.left_out_and_at(p.points)
+        return LogDensities(p_at_p, q_at_p), LogDensities(p_at_q, q_at_q)
 
-    @cached_property
-    def at_denominator(self) -> LogDensities:
-        """The log densities at the denominator's points, each left out of its own estimate."""
-        p, q = self.numerator, self.denominator
-        rest = slice(len(p), None)
-        return LogDensities(self._log_density_at(q.points, p, rest), self._log_density_left_out(q, rest))
+    @property
+    def log_ratios(self) -> tuple[Floats, Floats]:
+        """The log ratios at the points of both samples, each left out."""
+        at_p, at_q = self.at_samples
+        return at_p.log_ratio, at_q.log_ratio
 
-    def log_weight(self, sample: Sample) -> Floats:
-        """Return the logarithm of all that weighs the sample's points: α, the guide's share and their own weights."""
-        log_weight = self.log_alpha(sample) + sample.log_weight
-        if self.guide is None:
-            return log_weight
-        own = self.guide.at_numerator if sample is self.numerator else self.guide.at_denominator
-        return log_weight + self._share(sample) * own
 
-    def log_alpha(self, sample: Sample) -> Floats:
-        """Return the logarithm of α at the sample's points."""
-        return self._numerator_log_alpha if sample is self.numerator else self._denominator_log_alpha
-
-    def log_sums(self, x: Floats, sample: Sample) -> Floats:
-        """Return the log kernel sums over all rows of one sample."""
-        return self._with_rest(self._log_sums(x, sample), sample, x)
-
-    def log_square_sums(self, x: Floats, sample: Sample) -> Floats:
-        """Return the log sums of squared terms over a sample's points: a squared kernel is one narrower by √2."""
-        return self._log_sums(x, sample, squared=True)
-
-    def only_held(self) -> "EstimatePair":
-        """Return the estimates by the samples' points alone."""
-        p, q = self.numerator.held, self.denominator.held
-        return self if p is self.numerator and q is self.denominator else replace(self, numerator=p, denominator=q)
-
-    def _log_density(self, x: Floats, sample: Sample) -> Floats:
-        return self.log_sums(x, sample) - np.log(sample.total_weight)
-
-    def _log_density_at(self, x: Floats, sample: Sample, rest: slice) -> Floats:
-        """Return the log density at points of the other sample, whose sums over the rest have that place."""
-        return self._add(self._log_sums(x, sample), sample, rest) - np.log(sample.total_weight)
-
-    def _log_density_left_out(self, sample: Sample, rest: slice) -> Floats:
-        sums = self._add(self._log_sums(sample.points, sample, leave_one_out=True), sample, rest)
-        return sums - np.log(sample.total_weight - sample.weight)
-
-    def _add(self, sums: Floats, sample: Sample, rest: slice) -> Floats:
-        if sample.rest is None:
-            return sums
-        return np.logaddexp(sums, self._rest_at_points[sample is self.denominator][rest])
-
-    @cached_property
-    def _rest_at_points(self) -> tuple[Floats, Floats]:
-        """The log sums over the two rests at all points of both samples, in one pass over each."""
-        x = np.concatenate([self.numerator.points, self.denominator.points])
-        nothing = np.full(len(x), -np.inf)
-        return (
-            self._with_rest(nothing, self.numerator, x),
-            self._with_rest(nothing, self.denominator, x),
-        )
-
-    def _with_rest(self, sums: Floats, sample: Sample, x: Floats) -> Floats:
-        if sample.rest is None:
-            return sums
-        weighing = Weighing(self.weight, self.guide, self._share(sample))
-        work = RestSums(x, np.array([self.bandwidth]), (weighing,), self.dtype, self.resources)
-        return np.logaddexp(sums, work.over(sample.rest)[0, :, 0])
-
-    def _share(self, sample: Sample) -> float:
-        return -0.5 if sample is self.numerator else 0.5
-
-    def _log_sums(self, x: Floats, sample: Sample, leave_one_out: bool = False, squared: bool = False) -> Floats:
-        log_weight = self.log_weight(sample)
-        points = sample.points.astype(self.dtype, copy=False)
-        return log_kernel_sums(
-            points if x is sample.points else x.astype(self.dtype, copy=False),
-            points,
-            self.bandwidth / np.sqrt(2) if squared else self.bandwidth,
-            log_weight=2 * log_weight if squared else log_weight,
-            leave_one_out=leave_one_out,
-            resources=self.resources,
-        )
-
-    @cached_property
-    def _numerator_log_alpha(self) -> Floats:
-        return self.weight.log_weight(self.numerator.points)
-
-    @cached_property
-    def _denominator_log_alpha(self) -> Floats:
-        return self.weight.log_weight(self.denominator.points)
+def make_pair(
+    samples: tuple[Sample, Sample],
+    weight: Weight,
+    bandwidth: float,
+    numerics: Numerics,
+    guide: CrossFitted | None = None,
+) -> KernelPair:
+    """Return the estimates of two samples that share a weight and, with opposite signs, a guide."""
+    p, q = (
+        KernelEstimate(sample, PointWeight(weight, guide, side), bandwidth, numerics.dtype, numerics.resources)
+        for side, sample in enumerate(samples)
+    )
+    return KernelPair(p, q)

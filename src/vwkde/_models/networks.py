@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from vwkde._compute import parallel
 from vwkde._compute.engines import require_torch
 from vwkde._compute.torch_state import threads_of_torch
-from vwkde._models.derivatives.held_out import is_gain, make_folds
+from vwkde._models.derivatives.score_matching import is_gain
+from vwkde._models.folds import folds_of_distinct_rows
 from vwkde._runtime.progress import track
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def fit_networks(
     require_torch(device)
     import torch
 
-    folds = make_folds(x, weight, _FOLDS, np.random.default_rng(seed))[:_MEMBERS]
+    folds = folds_of_distinct_rows(x, weight, _FOLDS, np.random.default_rng(seed))[:_MEMBERS]
     points, *tensors, counts = (torch.as_tensor(a, dtype=torch.float32, device=device) for a in (x, *others, weight))
     objective = Objective(points, tuple(tensors), counts, terms, noise)
     found: dict[int, Trained] = {}

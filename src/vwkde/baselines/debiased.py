@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._fit.kernel_estimate import KernelEstimate
 from vwkde.baselines.answer import Answer
-from vwkde.baselines.kernel_density import KernelDensity, answer_by, common_bandwidth, local_mean_squares, whiten
+from vwkde.baselines.kernel_density import answer_by, common_bandwidth, local_mean_squares, plain_estimate, whiten
 from vwkde.baselines.settings import check_positive
 
 Floats = NDArray[np.float64]
@@ -23,20 +24,44 @@ _LEAST_FACTOR = 0.1
 
 
 @dataclass(frozen=True)
-class LaplaceDensity(KernelDensity):
+class LaplaceDensity:
     """A kernel estimate with the Laplace-corrected kernel."""
+
+    points: Floats
+    bandwidth: float
 
     def log_density(self, x: Floats) -> Floats:
         """Return the log density at new points."""
-        return super().log_density(x) + self._log_factor(x, own=False)
+        return self._plain.log_density(x) + self._log_factor(x, own=False)
 
-    def left_out(self, x: Floats) -> Floats:
-        """Return the log density at the rows that the points came from, each left out."""
-        return super().left_out(x) + self._log_factor(x, own=True)
+    def left_out(self) -> Floats:
+        """Return the log density at the points, each left out of its own estimate."""
+        return self._plain.left_out() + self._log_factor(self.points, own=True)
+
+    @property
+    def _plain(self) -> KernelEstimate:
+        return plain_estimate(self.points, self.bandwidth)
 
     def _log_factor(self, x: Floats, own: bool) -> Floats:
         _, squares = local_mean_squares(x, self.points, self.bandwidth, own)
         return np.log(np.maximum(1 + x.shape[1] / 2 - squares / 2, _LEAST_FACTOR))
+
+
+@dataclass(frozen=True)
+class MovedDensity:
+    """A kernel estimate on points that were moved, left out where they came from."""
+
+    origin: Floats
+    moved: Floats
+    bandwidth: float
+
+    def log_density(self, x: Floats) -> Floats:
+        """Return the log density at new points."""
+        return plain_estimate(self.moved, self.bandwidth).log_density(x)
+
+    def left_out(self) -> Floats:
+        """Return the log density where the points came from, each left out of its own estimate."""
+        return plain_estimate(self.moved, self.bandwidth).left_out_at(self.origin)
 
 
 def sd_kde(p: Floats, q: Floats, seed: int, *, bandwidth: float | None = None) -> Answer:
@@ -47,7 +72,8 @@ def sd_kde(p: Floats, q: Floats, seed: int, *, bandwidth: float | None = None) -
     check_positive("bandwidth", bandwidth)
     p, q, whitening = whiten(p, q)
     h = _wide_bandwidth(p, q, seed) if bandwidth is None else bandwidth
-    return answer_by((KernelDensity(_moved(p, h), h), KernelDensity(_moved(q, h), h)), p, q, whitening, bandwidth=h)
+    densities = MovedDensity(p, _moved(p, h), h), MovedDensity(q, _moved(q, h), h)
+    return answer_by(densities, p, q, whitening, bandwidth=h)
 
 
 def laplace_kde(p: Floats, q: Floats, seed: int, *, bandwidth: float | None = None) -> Answer:

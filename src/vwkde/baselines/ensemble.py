@@ -10,13 +10,15 @@ so that the terms of the bias cancel as far as weights of that size allow. Moon 
 terms; their sum of squares has the solution (TᵀT + λ)⁻¹1, scaled to add up to one, with λ as small as η allows.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from vwkde._compute.sums import log_kernel_sums
+from vwkde._fit.kernel_estimate import KernelEstimate
 from vwkde.baselines.answer import Answer
-from vwkde.baselines.kernel_density import common_bandwidth, whiten
+from vwkde.baselines.kernel_density import answer_by, common_bandwidth, plain_estimate, whiten
 from vwkde.baselines.settings import check_count, check_positive
 
 Floats = NDArray[np.float64]
@@ -39,18 +41,22 @@ def ensemble(p: Floats, q: Floats, seed: int, *, members: int = 20, most_weight:
     widths = common_bandwidth(p, q, seed) * np.linspace(1, _WIDEST, members)
     weights = ensemble_weights(widths, min(len(p), len(q)), p.shape[1], most_weight)
 
-    def log_density(x: Floats, points: Floats, own: bool) -> Floats:
-        sums = log_kernel_sums(x, points, widths, leave_one_out=own)
-        return weights @ sums - np.log(len(points) - own)
+    densities = _Ensemble(plain_estimate(p, widths), weights), _Ensemble(plain_estimate(q, widths), weights)
+    return answer_by(densities, p, q, whitening, bandwidths=widths.tolist(), weights=weights.tolist())
 
-    def log_ratio(x: Floats) -> Floats:
-        place = whitening(x)
-        return log_density(place, p, False) - log_density(place, q, False)
 
-    at_numerator = log_density(p, p, True) - log_density(p, q, False)
-    at_denominator = log_density(q, p, False) - log_density(q, q, True)
-    chosen = {"bandwidths": widths.tolist(), "weights": weights.tolist()}
-    return Answer(float(at_numerator.mean()), at_numerator, at_denominator, log_ratio, chosen)
+@dataclass(frozen=True)
+class _Ensemble:
+    """The weighted mean of log densities of several bandwidths."""
+
+    estimate: KernelEstimate
+    weights: Floats
+
+    def log_density(self, x: Floats) -> Floats:
+        return self.weights @ self.estimate.log_density(x)
+
+    def left_out(self) -> Floats:
+        return self.weights @ self.estimate.left_out()
 
 
 def ensemble_weights(widths: Floats, rows: int, columns: int, most_weight: float) -> Floats:

@@ -1,37 +1,33 @@
 """Kernel density estimates as the baselines use them: whitened like the project's own, so that they compare alike."""
 
-from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET, block_rows, split
-from vwkde._compute.sums import log_kernel_sums
 from vwkde._coordinates.whitening import Whitening, fit_whitening
+from vwkde._data.sample import make_unordered_sample
 from vwkde._fit.bandwidth import select_bandwidth
+from vwkde._fit.kernel_estimate import KernelEstimate, PointWeight
 from vwkde.baselines.answer import Answer
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class KernelDensity:
-    """A Gaussian kernel estimate. Log densities leave out the constant −d/2 · log 2π, which ratios do not have."""
+def plain_estimate(points: Floats, bandwidth: float | Floats) -> KernelEstimate:
+    """Return the plain kernel estimate of the density behind some points."""
+    return KernelEstimate(make_unordered_sample(points), PointWeight(), bandwidth)
 
-    points: Floats
-    bandwidth: float
+
+class Density(Protocol):
+    """A density by its logarithm, at new points and at its own points, each left out."""
 
     def log_density(self, x: Floats) -> Floats:
         """Return the log density at new points."""
-        return log_kernel_sums(x, self.points, self.bandwidth) - self._log_scale(len(self.points))
 
-    def left_out(self, x: Floats) -> Floats:
-        """Return the log density at the rows that the points came from, each left out."""
-        sums = log_kernel_sums(x, self.points, self.bandwidth, leave_one_out=True)
-        return sums - self._log_scale(len(self.points) - 1)
-
-    def _log_scale(self, rows: int) -> float:
-        return float(np.log(rows) + self.points.shape[1] * np.log(self.bandwidth))
+    def left_out(self) -> Floats:
+        """Return the log density at the sample's own points, each left out of its own estimate."""
 
 
 def whiten(p: Floats, q: Floats) -> tuple[Floats, Floats, Whitening]:
@@ -40,13 +36,11 @@ def whiten(p: Floats, q: Floats) -> tuple[Floats, Floats, Whitening]:
     return whitening(p), whitening(q), whitening
 
 
-def answer_by(
-    densities: tuple[KernelDensity, KernelDensity], p: Floats, q: Floats, whitening: Whitening, **chosen: float
-) -> Answer:
+def answer_by(densities: tuple[Density, Density], p: Floats, q: Floats, whitening: Whitening, **chosen: Any) -> Answer:
     """Return the plug-in answer of two estimates of whitened samples."""
     one, other = densities
-    at_numerator = one.left_out(p) - other.log_density(p)
-    at_denominator = one.log_density(q) - other.left_out(q)
+    at_numerator = one.left_out() - other.log_density(p)
+    at_denominator = one.log_density(q) - other.left_out()
 
     def log_ratio(x: Floats) -> Floats:
         place = whitening(x)

@@ -21,7 +21,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
 
 from vwkde._compute import parallel
-from vwkde._models.guides import LogOdds
+from vwkde._models.guides.classifiers import LogOdds
 from vwkde.baselines.answer import Answer
 
 Floats = NDArray[np.float64]

@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 from vwkde._compute import parallel
 from vwkde._compute.engines import require_torch
 from vwkde._compute.torch_state import threads_of_torch
-from vwkde._models.guides import LogOdds
+from vwkde._models.guides.classifiers import LogOdds
 from vwkde.baselines.dense import dense_network, draw_batch, prepare, to_tensor, train, values
 from vwkde.baselines.settings import check_count
 

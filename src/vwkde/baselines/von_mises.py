@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde.baselines.answer import Answer
-from vwkde.baselines.kernel_density import KernelDensity, answer_by, own_bandwidths, whiten
+from vwkde.baselines.kernel_density import answer_by, own_bandwidths, plain_estimate, whiten
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ def von_mises(p: Floats, q: Floats, seed: int) -> Answer:
     """Estimate by the leave-one-out form, each density with its own bandwidth, in units of the whitened data."""
     p, q, whitening = whiten(p, q)
     widths = own_bandwidths(p, q, seed)
-    densities = KernelDensity(p, widths[0]), KernelDensity(q, widths[1])
+    densities = plain_estimate(p, widths[0]), plain_estimate(q, widths[1])
     plain = answer_by(densities, p, q, whitening, numerator_bandwidth=widths[0], denominator_bandwidth=widths[1])
     ratio = np.exp(np.minimum(np.asarray(plain.at_denominator), 0.5 * np.log(len(q))))
     return replace(plain, kl=plain.kl + 1 - float(ratio.mean()))

@@ -17,11 +17,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import cdist
 
 from vwkde._compute import parallel
-from vwkde._models.derivatives.gaussian import GaussianDerivatives, fit_gaussian
-from vwkde._models.derivatives.held_out import draw_rows, is_gain, make_folds, score_matching_terms
+from vwkde._models.derivatives.score_matching import is_gain, score_matching_terms
+from vwkde._models.distances import median_distance
+from vwkde._models.folds import draw_rows, folds_of_distinct_rows
+from vwkde._models.gaussian import GaussianModel, fit_gaussian
 
 Floats = NDArray[np.float64]
 Folds = list[NDArray[np.bool_]]
@@ -41,7 +43,7 @@ _RIDGES = tuple(10.0**-power for power in range(1, 6))
 class KernelDerivatives:
     """Score, Laplacian and log density of base · exp(Σ_m coefficients_m k(x, basis_m)), up to its constant."""
 
-    base: GaussianDerivatives
+    base: GaussianModel
     basis: Floats
     coefficients: Floats
     length_scale: float
@@ -97,7 +99,7 @@ def fit_kernel(x: Floats, weight: Floats, name: str | None = None, random_state:
     rows = draw_rows(np.flatnonzero(weight), _MOST_ROWS, random)
     x, weight = x[rows], weight[rows]
     empty = KernelDerivatives(base, x[:0], np.zeros(0), 1.0)
-    folds = make_folds(x, weight, _FOLDS, random)
+    folds = folds_of_distinct_rows(x, weight, _FOLDS, random)
     if base.degenerate or not folds:
         return empty
     basis = x[draw_rows(np.arange(len(x)), _MOST_BASIS, random)]
@@ -182,6 +184,5 @@ def _is_heaped(model: KernelDerivatives, x: Floats, weight: Floats) -> bool:
 
 
 def _length_scales(basis: Floats) -> list[float]:
-    distances = pdist(basis)
-    typical = float(np.median(distances) or np.mean(distances) or 1.0)
+    typical = median_distance(basis)
     return [multiple * typical for multiple in _LENGTH_SCALES]

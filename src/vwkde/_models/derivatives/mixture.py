@@ -17,8 +17,8 @@ from sklearn.mixture import GaussianMixture
 
 from vwkde._compute import parallel
 from vwkde._data.sample import effective_rows
-from vwkde._models.derivatives.gaussian import GaussianDerivatives, fit_gaussian
 from vwkde._models.derivatives.tied import TiedComponents, fit_tied, refit_tied
+from vwkde._models.gaussian import GaussianModel, fit_gaussian
 from vwkde._runtime.quiet import without_convergence_warnings
 
 Floats = NDArray[np.float64]
@@ -48,9 +48,9 @@ class MixtureDerivatives:
     kind: ClassVar[str] = "mixture"
 
     @property
-    def components(self) -> list[GaussianDerivatives]:
+    def components(self) -> list[GaussianModel]:
         """The derivatives of each component alone."""
-        return [GaussianDerivatives(*part) for part in zip(self.means, self.precisions, strict=True)]
+        return [GaussianModel(*part) for part in zip(self.means, self.precisions, strict=True)]
 
     @property
     def degenerate(self) -> bool:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute.engines import require_torch
 from vwkde._data.sample import effective_rows
-from vwkde._models.derivatives.gaussian import GaussianDerivatives, fit_gaussian
+from vwkde._models.gaussian import GaussianModel, fit_gaussian
 from vwkde._models.networks import Network, fit_networks, mean_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _NOISE = 0.4
 class NetworkDerivatives:
     """Score and Laplacian of a Gaussian and the mean of some networks on top; such a score has no log density."""
 
-    base: GaussianDerivatives
+    base: GaussianModel
     networks: tuple[Network, ...]
 
     kind: ClassVar[str] = "network"

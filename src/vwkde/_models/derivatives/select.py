@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
-from vwkde._models.derivatives import DensityModel
-from vwkde._models.derivatives.gaussian import fit_gaussian
-from vwkde._models.derivatives.held_out import draw_rows, is_gain, make_folds, score_matching_loss, score_matching_terms
 from vwkde._models.derivatives.kernel import fit_kernel
 from vwkde._models.derivatives.mixture import MixtureDerivatives, fit_mixture, refit_mixture
-
-__all__ = ["score_matching_loss", "select_derivatives"]
+from vwkde._models.derivatives.protocol import DensityModel
+from vwkde._models.derivatives.score_matching import is_gain, score_matching_terms
+from vwkde._models.folds import draw_rows, folds_of_distinct_rows
+from vwkde._models.gaussian import fit_gaussian
 
 Floats = NDArray[np.float64]
 Fit = Callable[[Floats, Floats, str | None, int], DensityModel]
@@ -35,7 +34,7 @@ def select_derivatives(
     random = np.random.default_rng(random_state)
     rows = draw_rows(np.flatnonzero(weight), _MOST_ROWS, random)
     points, counts = x[rows], weight[rows]
-    folds = make_folds(points, counts, _FOLDS, random)
+    folds = folds_of_distinct_rows(points, counts, _FOLDS, random)
     if gaussian.degenerate or not folds:
         return gaussian, {}
     mixture = fit_mixture(points, counts, None, random_state)

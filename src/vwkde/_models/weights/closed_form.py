@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._models.derivatives import DensityModel
+from vwkde._models.derivatives.protocol import DensityModel
 
 Floats = NDArray[np.float64]
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 from scipy.linalg.blas import dgemv, dsyrk
 from scipy.linalg.lapack import dpotrf
-from scipy.spatial.distance import pdist
 
 from vwkde._compute import parallel
 from vwkde._compute.compile import compiled
@@ -165,15 +164,6 @@ def _fill_design(expansion: KernelExpansion, x: Floats, direction: Floats, out: 
         expansion.design(x[rows], direction[rows], out[rows])
 
     parallel.run(work, parallel.split(len(x), _ROWS), None, expansion.resources.n_threads)
-
-
-def median_length_scale(numerator: Floats, denominator: Floats) -> float:
-    """Return the mean of the two samples' median pairwise distances.
-
-    Where most rows are equal the mean distance stands in for the median, and one, the unit of whitened data, for that.
-    """
-    distances = [pdist(sample) for sample in (numerator, denominator)]
-    return float(np.mean([np.median(d) for d in distances]) or np.mean([np.mean(d) for d in distances]) or 1.0)
 
 
 @compiled("contract")

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
-from vwkde._models.derivatives import Derivatives
-from vwkde._models.weights import Weight
+from vwkde._models.derivatives.protocol import Derivatives
+from vwkde._models.weights.protocol import Weight
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute.resources import Resources
 from vwkde._data.sample import Sample
-from vwkde._models.derivatives import Derivatives
+from vwkde._models.derivatives.protocol import Derivatives
 from vwkde._models.weights.expansion import KernelExpansion, NormalEquations, normal_equations, solved
 from vwkde._models.weights.residual import bias_terms
 

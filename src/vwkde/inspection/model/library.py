@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import cluster, parallel
-from vwkde._compute.resources import DEFAULT_RESOURCES, ONE_THREAD, Resources
+from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
 from vwkde._compute.sums.batches import Batch, make_batch, mean_log_sums, mutual_mean_log_sums
-from vwkde._data.sample import Sample
+from vwkde._data.sample import make_unordered_sample
 from vwkde._fit.bandwidth import select_bandwidth
-from vwkde._fit.kernel_estimate import EstimatePair
-from vwkde._models.derivatives.gaussian import GaussianDerivatives, fit_gaussian
-from vwkde._models.weights import Weight
-from vwkde._models.weights.expansion import fit_expansion, median_length_scale
+from vwkde._fit.kernel_estimate import KernelEstimate, PointWeight
+from vwkde._models.distances import median_distance
+from vwkde._models.gaussian import GaussianModel, fit_gaussian
+from vwkde._models.weights.expansion import fit_expansion
+from vwkde._models.weights.protocol import Weight
 from vwkde._models.weights.residual import bias_terms
-from vwkde._models.weights.uniform import UniformWeight
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -77,9 +77,9 @@ class Library:
     def plain_divergences(self, patches: Singles, resources: Resources = DEFAULT_RESOURCES) -> Floats:
         """Return the KL divergence of an image from every good one by plain kernel estimates."""
         patches = patches[:: self._every]
-        own = self._pair(_sample(patches), _sample(patches), UniformWeight(), resources)
+        own = self._estimate(patches, resources=resources)
         others = mean_log_sums(self._batch_of(patches[None]), self._batch, resources)[0]
-        return _at_least_itself(own).mean() - (others - np.log(self._batch.rows.shape[1]))
+        return _at_least_itself(own).mean() - (others - np.log(self._batch.rows.shape[1]) + own.log_peak)
 
     def mutual_sums(self, known: Floats | None = None, resources: Resources = DEFAULT_RESOURCES) -> Floats:
         """Return the mean log kernel sums between all good images, those known not being computed again.
@@ -133,7 +133,8 @@ class Library:
     def _together(self, patches: Singles, candidates: NDArray[np.intp], worst: int, resources: Resources) -> Comparison:
         """Return the comparison of the worst patches with all candidates by plain estimates."""
         good = self.patches[candidates].reshape(-1, patches.shape[1])
-        log_ratio = self._pair(_sample(patches), _sample(good), UniformWeight(), resources).at_numerator.log_ratio
+        own = self._estimate(patches, resources=resources)
+        log_ratio = own.left_out() - self._estimate(good, resources=resources).log_density(own.sample.points)
         return Comparison(float(np.sort(log_ratio)[-worst:].mean()), int(candidates[0]), log_ratio)
 
     def _nearest(self, patches: Singles, candidates: NDArray[np.intp], resources: Resources) -> Comparison:
@@ -154,18 +155,23 @@ class Library:
         `DensityRatio` would whiten the two samples anew, by their own spread; then a defect, which widens it, would
         bring its own patches nearer to the good ones.
         """
-        query, good = _sample(patches), _sample(self.patches[image])
-        models = fit_gaussian(query.points, query.weight), fit_gaussian(good.points, good.weight)
-        points = np.concatenate([query.points, good.points])
+        query, good = (patches.astype(np.float64), self.patches[image].astype(np.float64))
+        models = tuple(fit_gaussian(each, np.ones(len(each))) for each in (query, good))
+        points = np.concatenate([query, good])
         random = np.random.default_rng(0)
         basis = points[np.sort(random.choice(len(points), min(len(points), _BASIS), replace=False))]
         importance = _trust(models, points, self.bandwidth)
-        terms = bias_terms(*models, points)
-        weight = fit_expansion(points, terms, importance, basis, self.length_scale, _RIDGE, ONE_THREAD)
-        return _log_ratio(self._pair(query, good, weight, ONE_THREAD))
+        with parallel.at_most(1):
+            terms = bias_terms(models[0], models[1], points)
+            weight = fit_expansion(points, terms, importance, basis, self.length_scale, _RIDGE)
+            return _at_least_itself(self._estimate(query, weight)) - self._estimate(good, weight).log_density(query)
 
-    def _pair(self, query: Sample, good: Sample, weight: Weight, resources: Resources) -> EstimatePair:
-        return EstimatePair(query, good, weight, self.bandwidth, query.points.dtype, resources)
+    def _estimate(
+        self, patches: NDArray[np.floating], weight: Weight | None = None, resources: Resources = DEFAULT_RESOURCES
+    ) -> KernelEstimate:
+        sample = make_unordered_sample(patches.astype(np.float64))
+        point_weight = PointWeight() if weight is None else PointWeight(weight)
+        return KernelEstimate(sample, point_weight, self.bandwidth, resources=resources)
 
     @property
     def _every(self) -> int:
@@ -196,7 +202,7 @@ def sampled_images(patches: Singles, seed: int) -> Floats:
 def mean_length_scale(images: Floats) -> float:
     """Return the mean over pairs of images of the median distance between their patches."""
     pairs = zip(images, np.roll(images, 1, axis=0), strict=True)
-    return float(np.mean([median_length_scale(one, other) for one, other in pairs]))
+    return float(np.mean([median_distance(one, other) for one, other in pairs]))
 
 
 def _sums_of(first: int, batch: Batch, images: range) -> Floats:
@@ -209,7 +215,7 @@ def _dealt(count: int) -> list[range]:
     return [range(part, count, parts) for part in range(parts)]
 
 
-def _trust(models: tuple[GaussianDerivatives, GaussianDerivatives], points: Floats, bandwidth: float) -> Floats:
+def _trust(models: tuple[GaussianModel, ...], points: Floats, bandwidth: float) -> Floats:
     """Return how much the bias at each point counts, with mean one: as far as it is a small correction there.
 
     At a patch ten deviations away from the others the leading term of the bias is beyond all bounds, and no longer the
@@ -220,20 +226,11 @@ def _trust(models: tuple[GaussianDerivatives, GaussianDerivatives], points: Floa
     return np.asarray(importance / importance.mean())
 
 
-def _log_ratio(pair: EstimatePair) -> Floats:
-    """Return the log ratios at the patches of the numerator."""
-    return _at_least_itself(pair) - pair.at_numerator.denominator
-
-
-def _at_least_itself(pair: EstimatePair) -> Floats:
-    """Return the log density at the numerator's patches, each left out, but no lower than one like it would make it.
+def _at_least_itself(estimate: KernelEstimate) -> Floats:
+    """Return the log density at an image's own patches, each left out, but no lower than one like it would make it.
 
     A patch like no other, in its image or in the good ones, would count for nothing if its own image made it unlikely
     too. It is what is looked for.
     """
-    query = pair.numerator
-    return np.maximum(pair.at_numerator.numerator, pair.log_alpha(query) - np.log(len(query) - 1))
-
-
-def _sample(patches: Singles) -> Sample:
-    return Sample(patches.astype(np.float64), np.ones(len(patches)), np.arange(len(patches)))
+    of_itself = estimate.log_weight[:, 0] + estimate.log_peak - np.log(len(estimate.sample) - 1)
+    return np.maximum(estimate.left_out(), of_itself)

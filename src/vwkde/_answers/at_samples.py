@@ -1,0 +1,15 @@
+"""The log ratios of a fit at its samples, as divergences average them."""
+
+from vwkde._answers.functionals import AtSample
+from vwkde._fit.averaging import Average
+from vwkde._fit.fitted import Fitted
+
+
+def at_samples(fitted: Fitted, average: Average | None = None) -> tuple[AtSample, AtSample]:
+    """Return what averages need of both samples, by the whole average or by some of its members."""
+    average = average or fitted.average
+    p, q = fitted.samples
+    at_p, at_q = average.at_samples(averages=True)
+    p_noise, q_noise = average.noise()
+    behind = (p.total / len(p), q.total / len(q)) if fitted.average.by_moments else (1.0, 1.0)
+    return AtSample(at_p, p.weight, p_noise, behind[0]), AtSample(at_q, q.weight, q_noise, behind[1])

@@ -1,0 +1,143 @@
+"""The guided form: kernel sums around a guide that was named, or what serves best of many, chosen from the data."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from vwkde._coordinates.normal_scores import fit_whitened_scores
+from vwkde._data.sample import Sample
+from vwkde._fit.averaging import Average, Member, average_of
+from vwkde._fit.bandwidth import pair_bandwidth
+from vwkde._fit.candidates import Space, WeightTrial, find_candidates
+from vwkde._fit.fitted import GuidedFit, Problem
+from vwkde._fit.guided_ratio import GuidedRatio, Ratio, tilted_derivatives
+from vwkde._fit.kernel_estimate import Numerics, make_pair
+from vwkde._fit.subspace import find_subspace, project
+from vwkde._fit.weighting import fit_models, fit_weight
+from vwkde._models.derivatives import NO_LOSSES, Losses, Models, fit_derivatives, fit_gaussians
+from vwkde._models.gaussian import GaussianModel
+from vwkde._models.guides import FEWEST_ROWS, GUIDES, worth_trying
+from vwkde._models.guides.cross_fit import is_affine
+from vwkde._models.log_loss import fall_of_log_loss
+from vwkde._models.weights.problem import WeightSettings
+from vwkde._runtime.warn import warn
+from vwkde.exceptions import DegenerateDataWarning
+
+_FEW_BASIS = 500
+"""Basis points of a weight that is one candidate among many."""
+_FEW_ROWS = 200
+"""Rows of each sample by which the derivatives of such a weight are chosen."""
+_CLEARLY = 2.0
+"""Standard errors by which a weight must lower the log loss to be kept beside a guide."""
+
+
+def fit_auto(problem: Problem, settings: WeightSettings, bandwidth: float | str, subspace: bool) -> GuidedFit:
+    """Choose guide, bandwidth, weight and coordinates from the data.
+
+    Where rows are too few for any guide, or a sample has no density, the plain kernel estimates are all there is to
+    choose from.
+    """
+    names = () if problem.degenerate else worth_trying(problem.rows)
+    tried = (None, *names)
+    models, losses = _scores(problem, settings) if names else (problem.gaussians, NO_LOSSES)
+    space = Space("whitened", problem.whitening, problem.samples, tried)
+    spaces = [space]
+    if names:
+        few = replace(settings, max_basis=min(settings.max_basis, _FEW_BASIS))
+        spaces = [replace(space, weight=WeightTrial(few, models)), _normal_scores(problem, tried)]
+    average = _choose(spaces, _given(problem, bandwidth), subspace and bool(names), problem.numerics)
+    samples = average.main.ratio.samples
+    if samples[0] is not problem.samples[0]:
+        models, losses = fit_gaussians(samples), NO_LOSSES
+    return GuidedFit(problem.samples, average, models, problem.numerics, losses)
+
+
+def fit_named(
+    guide: Any, problem: Problem, settings: WeightSettings, bandwidth: float | str, subspace: bool
+) -> GuidedFit:
+    """Fit kernel sums around a guide by its name or a classifier, with the weight that the bias left asks for.
+
+    The weight is kept only where it clearly lowers the log loss: with a wide kernel the leading term of the bias, which
+    is what it cancels, may be far from the whole.
+    """
+    if problem.rows < FEWEST_ROWS and not problem.degenerate:  # degenerate samples have raised a warning
+        warn(
+            f"Rows are too few for a guide: it takes {FEWEST_ROWS} of each sample. The ratio is estimated without one. "
+            f"Give more rows, or guide=None.",
+            DegenerateDataWarning,
+        )
+    guide = None if problem.degenerate or problem.rows < FEWEST_ROWS else guide
+    space = Space("whitened", problem.whitening, problem.samples, (guide,))
+    average = _choose([space], _given(problem, bandwidth), subspace and guide is not None, problem.numerics)
+    if problem.degenerate:
+        return GuidedFit(problem.samples, average, problem.gaussians, problem.numerics)
+    main = average.main
+    ratio, models, losses = _with_weight(main.ratio, settings, problem.numerics)
+    if ratio is not main.ratio:
+        average = Average((Member(main.coordinates, main.space, ratio),))
+    return GuidedFit(problem.samples, average, models, problem.numerics, losses)
+
+
+def _given(problem: Problem, bandwidth: float | str) -> float | None:
+    """Return the bandwidth that was asked for, or None where it is chosen with the guide."""
+    return None if bandwidth == "auto" else pair_bandwidth(problem.samples, bandwidth, problem.numerics)
+
+
+def _choose(spaces: list[Space], bandwidth: float | None, subspace: bool, numerics: Numerics) -> Average:
+    """Return the mean of the candidates that serve best in some spaces.
+
+    With `subspace` the first space may give way to a few of its directions, where a guide does not depend on the axes.
+    """
+    thinned = [space.thinned(numerics.seed) for space in spaces]
+    candidates = [c for space in thinned for c in find_candidates(space, bandwidth, numerics)]
+    if subspace and any(map(is_affine, spaces[0].guides)):
+        directions = find_subspace(thinned[0], candidates, bandwidth, numerics)
+        if directions is not None:
+            projected = project(spaces[0], directions)
+            spaces = [*spaces, projected]
+            within = find_candidates(projected.thinned(numerics.seed), bandwidth, numerics)
+            candidates = [c for c in candidates if c.axes_matter] + within
+    return average_of(candidates, spaces, bandwidth, numerics)
+
+
+def _normal_scores(problem: Problem, tried: tuple[Any, ...]) -> Space:
+    """Return the samples with every column mapped to normal scores, then whitened; rows stay in their order."""
+    data = problem.held.data
+    coordinates = fit_whitened_scores(*data, problem.held.weights)
+
+    def mapped(side: int) -> Sample:
+        sample = problem.samples[side]
+        rest = sample.rest and replace(sample.rest, coordinates=coordinates)
+        return replace(sample, points=coordinates(data[side])[sample.rows], rest=rest)
+
+    samples = mapped(0), mapped(1)
+    columns = samples[0].points.shape[1]
+    guides = tuple(name for name in tried if name is None or columns <= GUIDES[name].normal_scores_up_to)
+    return Space("normal scores", coordinates, samples, guides, axes_matter=True)
+
+
+def _scores(problem: Problem, settings: WeightSettings) -> tuple[Models, Losses]:
+    """Return the derivatives that serve best by some rows of each sample; a Gaussian then is that of all rows."""
+    numerics = problem.numerics
+    random = np.random.default_rng(numerics.seed)
+    p, q = (sample.thinned(_FEW_ROWS, random) for sample in problem.samples)
+    models, losses = fit_derivatives(settings.derivatives, (p, q), numerics.seed, numerics.resources.device, quiet=True)
+    one, other = (
+        gaussian if isinstance(model, GaussianModel) else model
+        for model, gaussian in zip(models, problem.gaussians, strict=True)
+    )
+    return (one, other), losses
+
+
+def _with_weight(ratio: Ratio, settings: WeightSettings, numerics: Numerics) -> tuple[Ratio, Models, Losses]:
+    """Return the ratio with a weight fitted to the bias that its guide leaves, or without where that gains nothing."""
+    if not isinstance(ratio, GuidedRatio) or settings.kind == "uniform":
+        return ratio, fit_gaussians(ratio.samples), NO_LOSSES
+    models, losses = fit_models(ratio.samples, settings, numerics)
+    tilted = tilted_derivatives(models, ratio.guide)
+    weight = fit_weight(ratio.samples, ratio.bandwidth, models, tilted, settings, numerics)
+    pair = make_pair(ratio.samples, weight, ratio.bandwidth, numerics, ratio.guide)
+    weighted = GuidedRatio(ratio.guide, pair, ratio.most)
+    fall, error = fall_of_log_loss(ratio.at_samples, weighted.at_samples, ratio.samples)
+    return (weighted if fall > _CLEARLY * error else ratio), models, losses

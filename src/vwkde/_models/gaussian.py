@@ -1,0 +1,120 @@
+"""The Gaussian of a sample: its density, its derivatives, and the ways to fit it."""
+
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma
+from sklearn.covariance import ledoit_wolf_shrinkage
+
+from vwkde._coordinates.whitening import moments_of
+from vwkde._data.sample import Sample
+from vwkde.exceptions import DegenerateDataWarning
+
+Floats = NDArray[np.float64]
+
+_THINNEST = 1e-6
+"""Variance below which a direction of a whitened sample counts as degenerate, and as that thin."""
+
+
+@dataclass(frozen=True)
+class GaussianModel:
+    """N(mean, precision⁻¹): log density, score and Laplacian.
+
+    `log_peak` is the log density at the mean. It stays zero where only derivatives are wanted.
+    """
+
+    mean: Floats
+    precision: Floats
+    log_peak: float = 0.0
+
+    kind: ClassVar[str] = "gaussian"
+
+    @property
+    def degenerate(self) -> bool:
+        """Whether the sample hardly varies in some direction, so that it has no density."""
+        return bool(np.linalg.eigvalsh(self.precision)[-1] > 0.999 / _THINNEST)
+
+    def score(self, x: Floats) -> Floats:
+        """Return ∇log p = −precision · (x − mean)."""
+        return -(x - self.mean) @ self.precision
+
+    def laplacian_over_density(self, x: Floats) -> Floats:
+        """Return ∇²p / p = ‖∇log p‖² − trace(precision)."""
+        return (self.score(x) ** 2).sum(axis=1) - np.trace(self.precision)
+
+    def log_density(self, x: Floats) -> Floats:
+        """Return log p, relative to its value at the mean plus `log_peak`."""
+        return self.log_peak + 0.5 * np.einsum("ij,ij->i", x - self.mean, self.score(x))
+
+
+def fit_gaussian(x: Floats, weight: Floats, name: str | None = None) -> GaussianModel:
+    """Fit a Gaussian to a whitened sample; with a name, a sample without a density raises a warning.
+
+    The covariance is the sample's own: any ridge on it would bias the Laplacian. Only a sample too small to have one is
+    shrunk towards the identity, which here is the pooled covariance.
+    """
+    mean, scatter = moments_of(x, weight)
+    covariance = scatter / (len(x) - 1)
+    if len(x) - 1 < 2 * x.shape[1]:
+        shrinkage = ledoit_wolf_shrinkage(x - mean, assume_centered=True)
+        covariance = (1 - shrinkage) * covariance + shrinkage * np.eye(x.shape[1])
+    return _gaussian_with(mean, covariance, name)
+
+
+def fit_gaussian_to_all(sample: Sample, name: str | None = None) -> GaussianModel:
+    """Fit a Gaussian to all rows of a sample, whether they are in memory or not."""
+    if sample.rest is None:
+        return fit_gaussian(sample.points, sample.weight, name)
+    weight, mean, scatter = sample.weighted_moments
+    return _gaussian_with(mean, scatter / (weight - 1), name)
+
+
+def unbiased_gaussian(sample: Sample) -> GaussianModel:
+    """Return a Gaussian whose log density has the true one as its expectation at every point, if that is Gaussian.
+
+    The inverse of a sample covariance is too large and its log determinant too small, by factors known from the Wishart
+    distribution (as in the unbiased discriminant of Moran and Murphy, 1979).
+    """
+    n, d = sample.effective_rows, sample.points.shape[1]
+    if n < d + 4:
+        return shrunk_gaussian(sample)
+    mean, covariance = sample.mean_and_covariance()
+    freedom = n - 1
+    precision, log_volume = _inverse(covariance)
+    log_volume -= np.sum(digamma((freedom - np.arange(d)) / 2) - np.log(freedom / 2))
+    precision *= (freedom - d - 1) / freedom
+    return GaussianModel(mean, precision, float(0.5 * (d / n - log_volume - d * np.log(2 * np.pi))))
+
+
+def shrunk_gaussian(sample: Sample) -> GaussianModel:
+    """Return a Gaussian whose covariance is shrunk towards a multiple of the identity (Ledoit and Wolf, 2004)."""
+    d = sample.points.shape[1]
+    mean, covariance = sample.mean_and_covariance()
+    centred = (sample.points - mean) * np.sqrt(sample.weight)[:, None]
+    shrinkage = ledoit_wolf_shrinkage(centred, assume_centered=True) * len(sample) / sample.total
+    covariance = (1 - shrinkage) * covariance + shrinkage * np.eye(d) * np.trace(covariance) / d
+    precision, log_volume = _inverse(covariance)
+    return GaussianModel(mean, precision, float(-0.5 * (log_volume + d * np.log(2 * np.pi))))
+
+
+def _gaussian_with(mean: Floats, covariance: Floats, name: str | None) -> GaussianModel:
+    thin = np.linalg.eigvalsh(covariance) < _THINNEST
+    if name and thin.any():
+        warnings.warn(
+            f"The {name} does not vary in {np.count_nonzero(thin)} of {len(thin)} directions in which the other sample "
+            f"does: it has no density there, and the true ratio is infinite or zero. The estimate compares smoothed "
+            f"samples, without weighting. Drop the columns that are constant in one sample.",
+            DegenerateDataWarning,
+            stacklevel=2,
+        )
+    return GaussianModel(mean, _inverse(covariance)[0])
+
+
+def _inverse(covariance: Floats) -> tuple[Floats, float]:
+    """Return the inverse and the log determinant; directions that do not vary count as very thin ones."""
+    values, vectors = np.linalg.eigh(covariance)
+    values = np.maximum(values, _THINNEST)
+    return (vectors / values) @ vectors.T, float(np.log(values).sum())

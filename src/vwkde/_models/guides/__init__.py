@@ -1,0 +1,59 @@
+"""Coarse log ratios that enter the weights.
+
+A guide u₀ is a quick estimate of log p₁/p₂ by a model or a classifier. The two samples get the weights exp(∓u₀/2),
+and u₀ is added back to the log ratio of the kernel sums. Where the guide is right both sums estimate one and the same
+function, and their bias cancels to all orders in the bandwidth. Where it is only close, the bias is of first order in
+what the guide misses.
+
+`GUIDES` is the registry: a new named guide is a module here and one entry.
+"""
+
+from functools import partial
+
+from vwkde._data.sample import Sample
+from vwkde._models.gaussian import shrunk_gaussian, unbiased_gaussian
+from vwkde._models.guides.classifiers import ADDITIVE, BOOSTING, fit_classifier
+from vwkde._models.guides.densities import fit_gaussians, mixture_forms
+from vwkde._models.guides.kind import Fit, GuideKind
+from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
+
+
+def _always(*forms: Fit) -> partial[tuple[Fit, ...]]:
+    """Return the same forms whatever the samples."""
+    return partial(_same, forms)
+
+
+def _same(forms: tuple[Fit, ...], numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
+    del numerator, denominator
+    return forms
+
+
+GUIDES: dict[str, GuideKind] = {
+    "gaussian": GuideKind(
+        _always(partial(fit_gaussians, unbiased_gaussian)), fewest_rows=20, affine=True, by_moments=True, unbiased=True
+    ),
+    "shrunk-gaussian": GuideKind(
+        _always(partial(fit_gaussians, shrunk_gaussian)), fewest_rows=20, affine=True, by_moments=True
+    ),
+    "logistic": GuideKind(
+        _always(*(partial(fit_logistic, inverse) for inverse in INVERSE_RIDGES)), fewest_rows=20, affine=True
+    ),
+    # Modes are hardly ever found in the normal scores of many columns, and the search is expensive there.
+    "mixture": GuideKind(mixture_forms, fewest_rows=100, affine=True, normal_scores_up_to=10),
+    # An increasing map of each column hardly changes the next two.
+    "additive": GuideKind(
+        _always(partial(fit_classifier, ADDITIVE)), fewest_rows=100, affine=False, normal_scores_up_to=0
+    ),
+    "boosting": GuideKind(
+        _always(partial(fit_classifier, BOOSTING)), fewest_rows=100, affine=False, normal_scores_up_to=0
+    ),
+}
+"""Guides by name, in the order in which they are tried."""
+
+FEWEST_ROWS = min(kind.fewest_rows for kind in GUIDES.values())
+"""Rows of the smaller sample below which no guide is fitted."""
+
+
+def worth_trying(rows: float) -> tuple[str, ...]:
+    """Return the names of the guides that this many rows of the smaller sample can support."""
+    return tuple(name for name, kind in GUIDES.items() if rows >= kind.fewest_rows)

@@ -1,0 +1,90 @@
+"""Guides made of a classifier: the log odds that a row comes from the numerator."""
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
+from sklearn.utils.validation import has_fit_parameter
+
+from vwkde._compute import parallel
+from vwkde._data.sample import Sample
+from vwkde._runtime.quiet import without_convergence_warnings
+
+Floats = NDArray[np.float64]
+
+WORTH_THREADS = 100_000
+"""Numbers in the samples from which several threads gain more than waiting for the interpreter costs."""
+_KNOTS = 8
+
+
+@dataclass(frozen=True)
+class LogOdds:
+    """The guide that a classifier makes: its log odds, less those of the classes it was trained on."""
+
+    classifier: Any
+    prior_log_odds: float
+    least: float
+
+    def __call__(self, x: Floats) -> Floats:
+        """Return the log odds; probabilities of zero and one count as the least and most that the rows can tell."""
+        with parallel.single_threaded() if x.size < WORTH_THREADS else nullcontext():
+            probability = np.clip(self.classifier.predict_proba(x)[:, 1], self.least, 1 - self.least)
+        return np.log(probability) - np.log1p(-probability) - self.prior_log_odds
+
+
+def fit_classifier(classifier: Any, numerator: Sample, denominator: Sample) -> LogOdds:
+    """Return the guide that a classifier makes; both classes count alike where it takes weights."""
+    x = np.concatenate([numerator.points, denominator.points])
+    y = np.repeat([1, 0], [len(numerator), len(denominator)])
+    fitted = clone(classifier)
+    name = _weight_parameter(fitted)
+    weight = np.concatenate([s.weight * len(x) / (2 * len(s)) for s in (numerator, denominator)])
+    needed = np.ptp(weight) > 1e-9  # equal weights change nothing, but some classifiers are slower with them
+    with without_convergence_warnings():
+        fitted.fit(x, y, **({name: weight} if name and needed else {}))
+    prior = 0.0 if name else float(np.log(len(numerator) / len(denominator)))
+    return LogOdds(fitted, prior, 1 / (2 * len(x)))
+
+
+def _weight_parameter(classifier: Any) -> str | None:
+    """Return the name under which `fit` takes row weights, if it does."""
+    if not hasattr(classifier, "steps"):
+        return "sample_weight" if has_fit_parameter(classifier, "sample_weight") else None
+    name, last = classifier.steps[-1]
+    return f"{name}__sample_weight" if has_fit_parameter(last, "sample_weight") else None
+
+
+class AdditiveSplines(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Cubic splines of single columns, with knots at quantiles; columns of few values stay as they are."""
+
+    def fit(self, x: Floats, y: Any = None) -> Self:
+        """Place the knots."""
+        del y
+        levels = np.linspace(0, 1, _KNOTS)
+        knots = [np.unique(np.quantile(column, levels)) for column in x.T]
+        self.splines_ = [
+            SplineTransformer(knots=k[:, None], extrapolation="linear", include_bias=False).fit(column[:, None])
+            if len(k) > 2
+            else None
+            for k, column in zip(knots, x.T, strict=True)
+        ]
+        return self
+
+    def transform(self, x: Floats) -> Floats:
+        """Return the splines' values, side by side."""
+        columns = [column[:, None] for column in x.T]
+        parts = [s.transform(column) if s else column for s, column in zip(self.splines_, columns, strict=True)]
+        return np.concatenate(parts, axis=1)
+
+
+ADDITIVE = make_pipeline(AdditiveSplines(), LogisticRegression(max_iter=1_000))
+BOOSTING = HistGradientBoostingClassifier(
+    max_iter=60, max_leaf_nodes=8, max_bins=63, l2_regularization=1.0, early_stopping=False, random_state=0
+)
