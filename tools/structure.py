@@ -135,7 +135,7 @@ def _is_above(graph: grimp.ImportGraph, upper: str, lower: str) -> bool:
 
 def longest_chain(graph: grimp.ImportGraph) -> str:
     """Return how many members the longest chain of imports has, or a cycle, which has no end."""
-    imported = {name: graph.find_modules_directly_imported_by(name) for name in sorted(graph.modules)}
+    imported = {name: graph.find_modules_directly_imported_by(name) - {name} for name in sorted(graph.modules)}
     level: dict[str, int] = {}
     try:
         for name in TopologicalSorter(imported).static_order():
