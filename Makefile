@@ -3,12 +3,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint coverage bench docs dist clean
+.PHONY: help demo quick test lint coverage bench docs dist clean
 
 help:
 	@echo "make demo      the paper's 1-D and 20-D examples: a table and demo/demo.png"
+	@echo "make quick     lint, types and the fast tests: some of every folder, in under a minute"
 	@echo "make test      lint, types and all tests"
-	@echo "make lint      lint and types only"
+	@echo "make lint      lint, types and who imports whom"
 	@echo "make coverage  all tests, and the lines that none of them runs"
 	@echo "make bench     accuracy, speed and memory against the peers"
 	@echo "make docs      the documentation, in docs/_build/html"
@@ -18,6 +19,9 @@ help:
 demo: .venv/plot.stamp
 	$(BIN)/vwkde demo
 
+quick: lint
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
+
 test: lint
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
@@ -25,6 +29,7 @@ lint: .venv/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 coverage: .venv/test.stamp
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov=vwkde --cov-report=term-missing:skip-covered

@@ -23,7 +23,7 @@ EXPECTED = {
 }
 
 
-@parametrize_with_checks([RatioClassifier(), RatioClassifier(KDE)], expected_failed_checks=lambda _: EXPECTED)
+@parametrize_with_checks([RatioClassifier(), RatioClassifier(ratio=KDE)], expected_failed_checks=lambda _: EXPECTED)
 @pytest.mark.filterwarnings("ignore::vwkde.exceptions.DegenerateDataWarning")
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
@@ -35,7 +35,9 @@ def test_the_posterior_of_high_dimensional_gaussians_is_near_the_truth():
     z = np.concatenate(pair.sample(500, random_state=1))
     x, y = np.concatenate([p, q]), np.repeat(["p", "q"], 1_000)
     truth = expit(pair.log_ratio(z))
-    errors = [np.mean((RatioClassifier(ratio).fit(x, y).predict_proba(z)[:, 0] - truth) ** 2) for ratio in (None, KDE)]
+    errors = [
+        np.mean((RatioClassifier(ratio=ratio).fit(x, y).predict_proba(z)[:, 0] - truth) ** 2) for ratio in (None, KDE)
+    ]
     assert errors[0] < 0.004 < errors[1] / 3
 
 
@@ -69,7 +71,7 @@ def test_held_out_log_loss_on_iris():
 def test_labels_may_be_strings_and_columns_may_have_names():
     x, y = load_iris(return_X_y=True, as_frame=True)
     names = y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
-    classifier = RatioClassifier(KDE).fit(x, names)
+    classifier = RatioClassifier(ratio=KDE).fit(x, names)
     assert list(classifier.classes_) == ["setosa", "versicolor", "virginica"]
     assert list(classifier.feature_names_in_) == list(x.columns)
     assert (classifier.predict(x) == names).mean() > 0.95
@@ -80,7 +82,7 @@ def test_labels_may_be_strings_and_columns_may_have_names():
 def test_priors_move_the_posterior_by_their_odds():
     x, y = load_iris(return_X_y=True)
     x, y = x[50:], y[50:]
-    equal = RatioClassifier(KDE).fit(x, y)
+    equal = RatioClassifier(ratio=KDE).fit(x, y)
     moved = RatioClassifier(KDE, priors=[0.2, 0.8]).fit(x, y)
     np.testing.assert_allclose(equal.priors_, [0.5, 0.5])
     np.testing.assert_allclose(moved.decision_function(x) - equal.decision_function(x), np.log(4))
@@ -89,8 +91,8 @@ def test_priors_move_the_posterior_by_their_odds():
 def test_weights_count_as_rows_in_the_priors():
     x, y = load_iris(return_X_y=True)
     weight = np.where(y == 1, 3.0, 1.0)
-    np.testing.assert_allclose(RatioClassifier(KDE).fit(x, y, sample_weight=weight).priors_, [0.2, 0.6, 0.2])
-    without = RatioClassifier(KDE).fit(x, y, sample_weight=np.where(y == 1, 0.0, 1.0))
+    np.testing.assert_allclose(RatioClassifier(ratio=KDE).fit(x, y, sample_weight=weight).priors_, [0.2, 0.6, 0.2])
+    without = RatioClassifier(ratio=KDE).fit(x, y, sample_weight=np.where(y == 1, 0.0, 1.0))
     assert list(without.classes_) == [0, 2]
 
 
@@ -138,7 +140,7 @@ def test_the_card_shows_the_divergences_of_the_weighted_rows():
 
 def test_a_fit_that_fails_leaves_the_earlier_one():
     X, y = load_iris(return_X_y=True)
-    fitted = RatioClassifier(KDE).fit(X, y)
+    fitted = RatioClassifier(ratio=KDE).fit(X, y)
     expected = fitted.predict(X)
     with pytest.raises(ValueError, match="at least 2 classes"):
         fitted.fit(X, np.zeros(len(X)))

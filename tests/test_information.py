@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 import vwkde
-from vwkde._models.guides import FOLDS
+from vwkde._models.guides.cross_fit import FOLDS
 from vwkde.information import _pairs
 
 

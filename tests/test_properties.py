@@ -15,7 +15,7 @@ settings.register_profile(
 settings.load_profile("steady")
 
 
-OPTIONS = st.sampled_from([{}, {"guide": None}, {"weighting": "closed-form"}, {"weighting": "uniform"}])
+OPTIONS = st.sampled_from([{}, {"guide": None}, {"guide": None, "weighting": "closed-form"}, {"guide": "gaussian"}])
 
 
 @st.composite

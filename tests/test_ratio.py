@@ -90,7 +90,7 @@ def test_a_ridge_flattens_the_weight_until_none_is_left():
 )
 def test_a_guide_chosen_from_the_data_refuses_parts_of_the_paper(part):
     (name,) = part
-    message = rf"The '{name}' parameter of DensityRatio must be .* with guide='auto'.* instead; give guide=None"
+    message = rf"(?s)The '{name}' parameter of DensityRatio must be .* with guide='auto'.* instead; give guide=None"
     estimator = DensityRatio(**part)
     with pytest.raises(ValueError, match=message):
         estimator.fit(P, Q)

@@ -402,7 +402,8 @@ class DensityRatio(html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
 
     @_on_its_threads
     def _log_ratio(self, x: Any) -> Floats:
-        return self._fitted.average.log_ratio(self._points(x))
+        points = self._points(x)
+        return self._fitted.average.log_ratio(points)
 
     def _points(self, x: Any) -> Array:
         check_is_fitted(self, "weight_")

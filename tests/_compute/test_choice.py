@@ -142,8 +142,8 @@ def test_the_weight_is_the_same_on_a_device():
 def test_the_classifier_passes_engines_on_and_answers_in_kind():
     x, y = np.concatenate([P, Q]), np.repeat([0, 1], [len(P), len(Q)])
     ratio = vwkde.DensityRatio(guide=None)
-    expected = vwkde.RatioClassifier(ratio).fit(x, y).predict_proba(Z)
-    classifier = vwkde.RatioClassifier(ratio.set_params(engine="torch")).fit(torch.tensor(x), torch.tensor(y))
+    expected = vwkde.RatioClassifier(ratio=ratio).fit(x, y).predict_proba(Z)
+    classifier = vwkde.RatioClassifier(ratio=ratio.set_params(engine="torch")).fit(torch.tensor(x), torch.tensor(y))
     found = classifier.predict_proba(torch.tensor(Z))
     assert isinstance(found, torch.Tensor)
     np.testing.assert_allclose(found.numpy(), expected, atol=1e-9)
@@ -167,8 +167,8 @@ def test_tensors_on_a_gpu_are_answered_there():
 def test_the_classifier_follows_tensors_to_the_gpu():
     x, y = np.concatenate([P, Q]), np.repeat([0, 1], [len(P), len(Q)])
     ratio = vwkde.DensityRatio(guide=None)
-    expected = vwkde.RatioClassifier(ratio).fit(x, y).predict_proba(Z)
-    classifier = vwkde.RatioClassifier(ratio).fit(torch.tensor(x, device="cuda"), torch.tensor(y, device="cuda"))
+    expected = vwkde.RatioClassifier(ratio=ratio).fit(x, y).predict_proba(Z)
+    classifier = vwkde.RatioClassifier(ratio=ratio).fit(torch.tensor(x, device="cuda"), torch.tensor(y, device="cuda"))
     found = classifier.predict_proba(torch.tensor(Z, device="cuda"))
     assert found.device.type == "cuda"
     np.testing.assert_allclose(found.cpu(), expected, atol=1e-8)

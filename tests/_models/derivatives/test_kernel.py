@@ -2,12 +2,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from vwkde._models.derivatives.held_out import score_matching_terms
 
 from support.known import BANANA, THREE_MODES, StudentT, finite_differences, relative_error, score_error
 from vwkde._data.sample import make_sample
 from vwkde._models.derivatives import kernel
 from vwkde._models.derivatives.kernel import KernelDerivatives, fit_kernel
+from vwkde._models.derivatives.score_matching import score_matching_terms
 from vwkde._models.gaussian import fit_gaussian
 from vwkde.datasets import GaussianMixtureDensity
 from vwkde.exceptions import DegenerateDataWarning

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from vwkde._compute.resources import Resources
-from vwkde._models.weights.expansion import KernelExpansion, fit_expansion, median_length_scale
+from vwkde._models.weights.expansion import KernelExpansion, fit_expansion
 from vwkde._models.weights.residual import BiasTerms, bias_terms, residual_bias
 from vwkde.datasets import isotropic
 
@@ -68,10 +68,3 @@ def test_values_and_slopes_agree_with_finite_differences(problem):
     step = 1e-5
     slope = (weight.log_weight(x + step * direction) - weight.log_weight(x - step * direction)) / (2 * step)
     np.testing.assert_allclose(weight.slope(x, direction), slope, rtol=1e-5, atol=1e-7)
-
-
-def test_length_scale_is_the_mean_of_the_medians():
-    p, q = np.array([[0.0], [1.0], [3.0]]), np.array([[0.0], [0.0], [0.0], [5.0]])
-    assert median_length_scale(p, q) == pytest.approx((2 + 2.5) / 2)
-    ties = np.array([[0.0]] * 9 + [[5.0]])
-    assert median_length_scale(ties, ties) == pytest.approx(1.0)
