@@ -1,6 +1,6 @@
 import numpy as np
 
-from vwkde._models.folds import draw_rows, folds_of_distinct_rows
+from vwkde._models.folds import draw_rows, folds_of_distinct_rows, is_gain
 
 
 def test_folds_share_the_rows_and_keep_copies_together():
@@ -27,3 +27,18 @@ def test_rows_are_drawn_in_order_and_once():
     assert set(drawn) <= set(rows)
     assert (np.diff(drawn) > 0).all()
     np.testing.assert_array_equal(draw_rows(rows, 100, np.random.default_rng(0)), rows)
+
+
+def test_a_gain_exceeds_its_standard_error():
+    noise = np.random.default_rng(0).normal(size=400)
+    noise = (noise - noise.mean()) / noise.std()  # the standard error of the mean is 0.05
+    zeros, ones = np.zeros(400), np.ones(400)
+    assert is_gain(noise + 0.051, zeros, ones)
+    assert not is_gain(noise + 0.049, zeros, ones)
+    assert not is_gain(zeros, zeros, ones)
+    # half the rows at weight zero: the error is that of 200 rows
+    noise[:200] = noise[200:]
+    half = np.repeat([2.0, 0.0], 200)
+    error = noise[:200].std() / np.sqrt(200)
+    assert is_gain(noise - noise.mean() + 1.01 * error, zeros, half)
+    assert not is_gain(noise - noise.mean() + 0.99 * error, zeros, half)

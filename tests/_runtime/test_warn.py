@@ -101,13 +101,16 @@ def test_packages_that_call_back_are_passed_over():
 
 def test_threads_of_the_package_warn_too():
     caught = []
+    both = threading.Barrier(2)
 
     def work(_):
+        both.wait(timeout=10)  # so that a thread of the pool has one of the two
         try:
             warn("why", UserWarning)
         except UserWarning as error:  # warnings are errors in these tests
             caught.append((str(error), threading.current_thread().name))
 
-    parallel.run(work, [0, 1], None, n_threads=2)
+    with parallel.at_most(2):
+        parallel.run(work, [0, 1])
     assert [message for message, _ in caught] == ["why", "why"]
-    assert all(name.startswith("vwkde") for _, name in caught)
+    assert any(name.startswith("vwkde") for _, name in caught)

@@ -1,4 +1,4 @@
-"""Which rows are held out together: every cross-validation of the package deals its rows here."""
+"""Rows held out: which ones together, in every cross-validation of the package, and whether they show a gain."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,3 +37,11 @@ def folds_of_distinct_rows(
 def draw_rows(rows: Ints, most: int, random: np.random.Generator) -> Ints:
     """Return at most `most` of the rows, at random, in their order."""
     return rows if len(rows) <= most else np.sort(random.choice(rows, most, replace=False))
+
+
+def is_gain(before: Floats, after: Floats, weight: Floats) -> bool:
+    """Tell whether the mean loss fell by more than one standard error of the paired differences."""
+    fall = before - after
+    mean = np.average(fall, weights=weight)
+    error = np.linalg.norm(weight * (fall - mean)) / weight.sum()
+    return bool(mean > error)

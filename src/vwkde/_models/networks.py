@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from vwkde._compute import parallel
 from vwkde._compute.devices import require_torch
 from vwkde._compute.torch_state import threads_of_torch
-from vwkde._models.derivatives.score_matching import is_gain
-from vwkde._models.folds import folds_of_distinct_rows
+from vwkde._models.folds import folds_of_distinct_rows, is_gain
 from vwkde._runtime.progress import track
 
 if TYPE_CHECKING:

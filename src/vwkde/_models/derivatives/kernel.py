@@ -20,9 +20,9 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 
 from vwkde._compute import parallel
-from vwkde._models.derivatives.score_matching import is_gain, score_matching_terms
+from vwkde._models.derivatives.score_matching import score_matching_terms
 from vwkde._models.distances import median_distance
-from vwkde._models.folds import draw_rows, folds_of_distinct_rows
+from vwkde._models.folds import draw_rows, folds_of_distinct_rows, is_gain
 from vwkde._models.gaussian import GaussianModel, fit_gaussian
 
 Floats = NDArray[np.float64]

@@ -15,11 +15,3 @@ Floats = NDArray[np.float64]
 def score_matching_terms(derivatives: Derivatives, x: Floats) -> Floats:
     """Return ∇²log p + ½‖∇log p‖² at every row, where ∇²log p = ∇²p/p − ‖∇log p‖²."""
     return derivatives.laplacian_over_density(x) - 0.5 * (derivatives.score(x) ** 2).sum(axis=1)
-
-
-def is_gain(before: Floats, after: Floats, weight: Floats) -> bool:
-    """Tell whether the mean loss fell by more than one standard error of the paired differences."""
-    fall = before - after
-    mean = np.average(fall, weights=weight)
-    error = np.linalg.norm(weight * (fall - mean)) / weight.sum()
-    return bool(mean > error)

@@ -9,8 +9,8 @@ from vwkde._compute import parallel
 from vwkde._models.derivatives.kernel import fit_kernel
 from vwkde._models.derivatives.mixture import MixtureDerivatives, fit_mixture, refit_mixture
 from vwkde._models.derivatives.protocol import DensityModel
-from vwkde._models.derivatives.score_matching import is_gain, score_matching_terms
-from vwkde._models.folds import draw_rows, folds_of_distinct_rows
+from vwkde._models.derivatives.score_matching import score_matching_terms
+from vwkde._models.folds import draw_rows, folds_of_distinct_rows, is_gain
 from vwkde._models.gaussian import fit_gaussian
 
 Floats = NDArray[np.float64]
