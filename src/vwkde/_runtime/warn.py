@@ -18,7 +18,8 @@ def warn(message: str, category: type[Warning]) -> None:
     frame = _caller()
     names = frame.f_globals
     registry = names.setdefault("__warningregistry__", {})
-    warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, names.get("__name__"), registry)
+    module = names.get("__name__", "<string>")  # as `warnings.warn` does: without a module the warning is dropped
+    warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, module, registry)
 
 
 def _caller() -> FrameType:
