@@ -1,1 +1,1 @@
-"""How a ratio is fitted: kernel estimates, bandwidths, and the two forms that combine them, the paper's and the guided."""
+"""How a ratio is fitted: kernel estimates, bandwidths, and the paper's and the guided form."""

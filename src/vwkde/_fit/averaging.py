@@ -71,7 +71,7 @@ class Average:
         return _mean([(share, member.ratio.log_ratio(member.place(x))) for member, share in self._shares(False)])
 
     def at_samples(self, averages: bool) -> AtBoth:
-        """Return the log ratios at both samples, each point left out of its own estimate, for averages or single points."""
+        """Return the log ratios at both samples, each point left out, for averages or for single points."""
         parts = [(share, member.ratio.at_samples) for member, share in self._shares(averages)]
         return _mean([(share, at[0]) for share, at in parts]), _mean([(share, at[1]) for share, at in parts])
 

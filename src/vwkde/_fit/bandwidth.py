@@ -19,11 +19,11 @@ Rule = Literal["scott", "silverman", "likelihood", "ise"]
 RULES = ("scott", "silverman", "likelihood", "ise")
 
 _STEPS = np.arange(-8, 9) / 4
-"""Candidates are the starting value times two to these powers: ¼ to 4, in two chains of √2 steps (`log_kernel_sums`)."""
+"""Candidates are the starting value times two to these powers: ¼ to 4, in two chains of √2 steps."""
 _MOVES = 8
 """How often the candidates may move by a factor of four, when the best one is the first or the last."""
 _DISTINCT = 0.9
-"""With a smaller share of distinct rows the data are discrete: leave-one-out losses then measure gaps between values."""
+"""With a smaller share of distinct rows the data are discrete: the losses would measure gaps between values."""
 _MANY_ROWS = 5_000
 """A part of this size gives a stable bandwidth on its own; the bandwidths of smaller parts are averaged."""
 _MOST_QUERIES = 50_000

@@ -109,7 +109,7 @@ Ratio = GuideAlone | GuidedRatio
 
 
 def tilted_derivatives(models: Models, guide: CrossFitted) -> Models:
-    """Return the derivatives of the tilted densities that the kernel smooths; without a guide, those of the densities."""
+    """Return the derivatives of the tilted densities that the kernel smooths; without a guide, of the densities."""
     if not guide.models:
         return models
     return TiltedDerivatives(models[0], guide, 0.5), TiltedDerivatives(models[1], guide, -0.5)

@@ -92,7 +92,7 @@ class KernelEstimate:
         return self._shaped(left_out), self._shaped(log_density)
 
     def log_effective_size(self, x: Floats) -> Floats:
-        """Return the logarithm of (Σ w)² / Σ w² at points, where w are the terms of the kernel sum over rows in memory."""
+        """Return the logarithm of (Σ w)² / Σ w² at points, where w are the terms of the kernel sum in memory."""
         narrow = replace(self, bandwidth=np.asarray(self.bandwidth) / np.sqrt(2))  # a squared kernel is narrower by √2
         return self._squeezed(2 * self._log_sums(x) - narrow._log_sums(x, power=2))
 
