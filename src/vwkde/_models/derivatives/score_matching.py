@@ -1,7 +1,7 @@
-"""What rows that a model has not seen say about it.
+"""The score-matching loss, which compares models of one density on rows that they have not seen.
 
-The score-matching loss compares models of one density by their derivatives alone, without normalising constants: its
-mean is ½ E‖∇log p − ∇log q‖² for the density q behind the rows, less a constant that no model changes.
+It needs only derivatives and no normalising constants: its mean is ½ E‖∇log p − ∇log q‖² for the true density q of the
+rows, minus a constant that does not depend on the model.
 """
 
 import numpy as np
