@@ -120,7 +120,7 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
 
     References
     ----------
-    .. [1] S. Yoon, F. C. Park, G. S. Yun, I. Kim and Y.-K. Noh, "Variational Weighting for Kernel Density Ratios",
+    .. [1] S. Yoon, F. C. Park, G. Yun, I. Kim and Y.-K. Noh, "Variational Weighting for Kernel Density Ratios",
        NeurIPS 2023.
 
     Examples
