@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from vwkde._runtime.exports import lazy_names
 
+from vwkde._runtime.versions import VERSION
+
 if TYPE_CHECKING:
     from vwkde.catalogue import methods
     from vwkde.classifier import RatioClassifier
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from vwkde.results import Estimate
     from vwkde.two_sample import TwoSampleResult, two_sample_test
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "BiasWarning",

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from vwkde._coordinates.directions import MOST_DIRECTIONS, find_directions
 from vwkde._coordinates.projection import Projection, project_samples
 from vwkde._data.sample import Sample
-from vwkde._data.validation import Array
 from vwkde._fit.averaging import average_of
 from vwkde._fit.candidates import Candidate, Space, find_candidates
 from vwkde._fit.kernel_estimate import Numerics
@@ -76,15 +75,11 @@ def _judge(
     numerics: Numerics,
 ) -> None:
     """Fit the ratio in some directions to the rows taught, and write what it says of the judges."""
-    space = Space("subspace", _as_it_is, project_samples(taught, directions), _GUIDES)
+    space = Space("subspace", np.asarray, project_samples(taught, directions), _GUIDES)
     candidates = find_candidates(space.thinned(numerics.seed), bandwidth, numerics)
     ratio = average_of(candidates, [space], bandwidth, numerics)
     for values, sample, chosen in zip(within, samples, judges, strict=True):
         values[chosen] = ratio.log_ratio(sample.points[chosen] @ directions)
-
-
-def _as_it_is(x: Array) -> Floats:
-    return np.asarray(x, dtype=np.float64)
 
 
 def _agreed(found: list[Floats]) -> Floats:

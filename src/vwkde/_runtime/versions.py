@@ -4,15 +4,13 @@ import platform
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
-
-def own_version() -> str:
-    """Return the version of vwkde that is installed."""
-    return version("vwkde")
+VERSION = "0.1.0"
+"""The version of vwkde, which the package and its builds take from here."""
 
 
 def versions_here(*packages: str) -> dict[str, str]:
     """Return the versions of vwkde, Python and those of the packages that are installed."""
-    versions = {"vwkde": own_version(), "python": platform.python_version()}
+    versions = {"vwkde": VERSION, "python": platform.python_version()}
     for name in packages:
         with suppress(PackageNotFoundError):
             versions[name] = version(name)

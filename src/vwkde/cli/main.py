@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from vwkde._runtime.versions import own_version
+from vwkde._runtime.versions import VERSION
 from vwkde.cli import estimates, studies
 from vwkde.cli.console import errors
 from vwkde.cli.inspect import app as inspection
@@ -23,7 +23,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(own_version())
+        typer.echo(VERSION)
         raise typer.Exit
 
 

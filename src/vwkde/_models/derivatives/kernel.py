@@ -106,7 +106,8 @@ def fit_kernel(x: Floats, weight: Floats, name: str | None = None, random_state:
     models = [KernelDerivatives(base, basis, np.zeros(len(basis)), scale) for scale in _length_scales(basis)]
     trials = (trial for model in models for trial in _try_ridges(model, x, weight, folds))
     best = min(trials, key=lambda trial: trial.loss)
-    better = is_gain(score_matching_terms(base, x), best.held_out(x, folds), weight)
+    by_gaussian = score_matching_terms(base.score(x), base.laplacian_over_density(x))
+    better = is_gain(by_gaussian, best.held_out(x, folds), weight)
     return best.model if better and not _is_heaped(best.model, x, weight) else empty
 
 
@@ -146,7 +147,8 @@ class _Trial:
         """Return the loss at every row."""
         result = np.empty(len(x))
         for fold, model in zip(folds, self.without, strict=True):
-            result[fold] = score_matching_terms(model, x[fold])
+            rows = x[fold]
+            result[fold] = score_matching_terms(model.score(rows), model.laplacian_over_density(rows))
         return result
 
 

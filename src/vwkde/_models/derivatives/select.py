@@ -64,7 +64,8 @@ def _held_out_terms(fit: Fit, x: Floats, weight: Floats, folds: list[NDArray[np.
     for fold in folds:
         # without a name, and so without a warning: two thirds of the rows may lack what all have
         model = fit(x[~fold], weight[~fold] / weight[~fold].mean(), None, random_state)
-        result[fold] = score_matching_terms(model, x[fold])
+        rows = x[fold]
+        result[fold] = score_matching_terms(model.score(rows), model.laplacian_over_density(rows))
     return result
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._runtime.files import whole_file, write_text
-from vwkde._runtime.versions import own_version
+from vwkde._runtime.versions import VERSION
 from vwkde.inspection.data.images import encode_png
 from vwkde.inspection.data.names import plain
 from vwkde.inspection.data.pictures import Failure
@@ -40,7 +40,7 @@ class RunFolder:
         self._overlays = overlay_names(names)
         planned = tuple(self._overlays.values())
         open_folder(folder, planned)
-        self._begun = RunRecord(State.RUNNING, len(names), own_version(), plain(source), model, planned)
+        self._begun = RunRecord(State.RUNNING, len(names), VERSION, plain(source), model, planned)
         write_results(folder, self._begun.to_json())
 
     def add(self, picture: NDArray[np.uint8], found: Inspection, label: Label | None = None) -> ImageRecord:

@@ -14,7 +14,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 
-from vwkde._runtime.versions import own_version
+from vwkde._runtime.versions import VERSION
 from vwkde.inspection.model.inspector import SurfaceInspector
 from vwkde.inspection.server.guards import BodyLimit, OwnHost, SafeHeaders
 from vwkde.inspection.server.limits import MOST_BYTES
@@ -46,7 +46,7 @@ def make_app(
         yield
         station.close()
 
-    app = FastAPI(title="vwkde inspect", version=own_version(), lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(title="vwkde inspect", version=VERSION, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.served = Served(station, path.name if path is not None else "model", read_only, most_bytes)
     app.include_router(api)
     _add_page(app)

@@ -13,7 +13,7 @@ import joblib
 from vwkde._compute.cluster import as_block, connected
 from vwkde._compute.parallel import thread_count
 from vwkde._runtime.progress import track
-from vwkde._runtime.versions import own_version, versions_here
+from vwkde._runtime.versions import VERSION, versions_here
 from vwkde.exceptions import BiasWarning, OverlapWarning
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "torch")
@@ -115,10 +115,10 @@ def _read_journal(journal: Path) -> dict[str, Outcome]:
         return {}
     entries = _entries(journal)
     used = {entry["versions"]["vwkde"] for entry in entries if "versions" in entry}
-    if used != {own_version()}:
+    if used != {VERSION}:
         raise ValueError(
             f"{journal} was written by vwkde {', '.join(sorted(used)) or 'of no version'}, and this is "
-            f"{own_version()}. Remove it, or choose another folder."
+            f"{VERSION}. Remove it, or choose another folder."
         )
     return {entry.pop("task"): Outcome(**entry) for entry in entries if "task" in entry}
 
