@@ -6,7 +6,6 @@ The names below load on first use, so that `import vwkde` does not wait for scik
 from typing import TYPE_CHECKING
 
 from vwkde._runtime.exports import lazy_names
-
 from vwkde._runtime.versions import VERSION
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ __all__ = [
     "two_sample_test",
 ]
 
-__getattr__, __dir__ = lazy_names(
+__getattr__, _ = lazy_names(
     __name__,
     {
         "BiasWarning": "exceptions",
@@ -64,3 +63,7 @@ __getattr__, __dir__ = lazy_names(
         "two_sample_test": "two_sample",
     },
 )
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -77,7 +77,7 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         confirm the gain. "auto" does so with `guide="auto"` only.
     random_state : int, RandomState or None, default=0
         Seeds every random choice. The same call on the same data gives the same answer.
-    memory_budget : int
+    memory_budget : int, default=2**28
         Bytes for temporary blocks. It changes memory use, not results.
     n_threads : int, optional
         Threads to use. By default, all that the machine and its environment allow.
@@ -116,7 +116,8 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
     - `guide="auto"`: guide, bandwidth, weight and coordinates are those with the lowest held-out log loss; close
       candidates are averaged. The variational weight is one candidate among others.
 
-    Networks need `vwkde[torch]`.
+    Where kernel sums do not improve on a guide, it is used alone: without smoothing there is no bandwidth, no weight
+    and no bias to cancel. Networks need `vwkde[torch]`.
 
     References
     ----------
