@@ -112,7 +112,7 @@ def test_a_classifier_shows_how_far_its_classes_are_from_one_another():
 def test_many_classes_are_cut_short():
     X = RANDOM.normal(size=(70, 1)) + np.repeat(np.arange(14), 5)[:, None] * 0.1
     fitted = vwkde.RatioClassifier(ratio=vwkde.DensityRatio(guide=None, weighting="uniform", bandwidth=1.0))
-    assert "and 2 classes more" in text(html(fitted.fit(X, np.repeat(np.arange(14), 5))))
+    assert "and 2 more classes" in text(html(fitted.fit(X, np.repeat(np.arange(14), 5))))
 
 
 def test_a_pipeline_shows_scikit_learns_own_picture():
