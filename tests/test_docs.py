@@ -34,7 +34,7 @@ PRINTED = {"README.md": "kl = ", "docs/index.md": "kl = ", "docs/inspection.md":
 WITH_FILES = {"docs/getting-started.md"}
 """Pages whose commands read the files that their Python writes."""
 CUT = "…\n"
-WITHOUT_EXAMPLES = {"vwkde.catalogue", "vwkde.exceptions", "vwkde.results"}
+WITHOUT_EXAMPLES = {"vwkde.catalogue", "vwkde.results"}
 """Modules whose public names need none."""
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 

@@ -6,6 +6,8 @@ The names below load on first use: `import vwkde` is instant, although scikit-le
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from vwkde._runtime.versions import VERSION
+
 if TYPE_CHECKING:
     from vwkde.catalogue import methods
     from vwkde.classifier import RatioClassifier
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from vwkde.results import Estimate
     from vwkde.two_sample import TwoSampleResult, two_sample_test
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "BiasWarning",

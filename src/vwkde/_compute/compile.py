@@ -1,4 +1,4 @@
-"""Compiling inner loops, with the result kept on disk where that is possible."""
+"""Compilation of inner loops, cached on disk if possible."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,9 +9,9 @@ Function = Callable[..., Any]
 
 
 def compiled(*fastmath: str) -> Callable[[Function], Function]:
-    """Compile a function without the interpreter's lock, with these liberties in floating point.
+    """Compile a function that releases the interpreter's lock, with these fast-math flags.
 
-    Compilation takes seconds, so it is cached; where no folder can be written, it happens in every process.
+    Compilation takes seconds, so it is cached; if no folder is writable, every process compiles again.
     """
 
     def decorate(function: Function) -> Function:

@@ -1,4 +1,4 @@
-"""Warnings that tell users nothing, or nothing new."""
+"""Contexts that suppress warnings which tell users nothing new."""
 
 import warnings
 from collections.abc import Iterator
@@ -19,6 +19,6 @@ def _ignoring(category: type[Warning]) -> Iterator[None]:
 
 
 without_convergence_warnings = Shared(partial(_ignoring, ConvergenceWarning))
-"""Hold back scikit-learn's warning that an optimiser stopped early: candidates that did are judged as they are."""
+"""Suppress scikit-learn's warning that an optimiser stopped early: such candidates are compared as they are."""
 without_degenerate_data_warnings = Shared(partial(_ignoring, DegenerateDataWarning))
-"""Hold back what was told of the same data in other coordinates."""
+"""Suppress warnings that were already raised for the same data in other coordinates."""

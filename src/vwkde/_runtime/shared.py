@@ -1,4 +1,4 @@
-"""A state of the whole process that several threads may want at once."""
+"""Process-wide state that several threads may need at the same time."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -8,9 +8,9 @@ from typing import Any
 
 
 class Shared:
-    """A context that is entered by the first of several simultaneous users and left by the last.
+    """A context that the first of several concurrent users enters and the last one leaves.
 
-    If each of them changed the state and restored what it had found, the state could end up changed.
+    If each user saved and restored the state on its own, overlapping users could leave it changed.
     """
 
     def __init__(self, make: Callable[[], AbstractContextManager[Any]]) -> None:
@@ -21,12 +21,12 @@ class Shared:
             os.register_at_fork(after_in_child=self._renew_lock)
 
     def _renew_lock(self) -> None:
-        """Forget a lock that another thread held when this process was forked: nobody is left to release it."""
+        """Replace a lock that another thread held during a fork: no thread is left in the child to release it."""
         self._lock = Lock()
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
-        """Hold the state for the length of a `with` statement."""
+        """Keep the state during a `with` statement."""
         with self._lock:
             if self._users == 0:
                 self._context = self._make()
