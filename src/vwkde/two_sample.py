@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.utils import check_random_state
 
 from vwkde._compute.parallel import split
+from vwkde._coordinates.axes import principal_axes
 from vwkde._data.order import canonical_order
 from vwkde._data.validation import check_pair
 from vwkde._display import html, svg
+from vwkde._models.distances import median_distance
 from vwkde._runtime.progress import track
 
 __all__ = ["TwoSampleResult", "two_sample_test"]
@@ -151,9 +153,7 @@ def _pooled(p: Floats, q: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         raise ValueError("No column varies: all rows of both samples are equal, so there is nothing to test.")
     shrinkage = ledoit_wolf_shrinkage(z, assume_centered=True)
     correlation = (1 - shrinkage) * (z.T @ z / len(z)) + shrinkage * np.eye(z.shape[1])
-    values, vectors = np.linalg.eigh(correlation)
-    varying = values > _THINNEST * values[-1]
-    z = z @ (vectors[:, varying] / np.sqrt(values[varying]))
+    z = z @ principal_axes(correlation, _THINNEST).root
     order = canonical_order(z)
     return z[order], (np.arange(len(z)) < len(p))[order]
 
@@ -172,12 +172,12 @@ def _statistics(z: Floats, first: NDArray[np.bool_], count: int, random: np.rand
     some = np.sort(random.permutation(len(z))[:_MOST_ROWS])
     i, j = np.triu_indices(z.shape[1])
     few = np.arange(len(z)) if len(z) * len(i) <= _MOST_PRODUCTS else some
-    distance = np.median(pdist(z[some[:: max(1, len(some) // 1_000)]]))
+    distance = median_distance(z[some[:: max(1, len(some) // 1_000)]])
     return {
         "means": _squares(z, labels),
         "energy": _forms(z[some], labels[some], lambda d: -d),
         "covariances": _squares(z[few][:, i] * z[few][:, j], labels[few]),
-        "kernels": _forms(z[some], labels[some], lambda d: np.exp(-2 * (d / (distance or 1.0)) ** 2)),
+        "kernels": _forms(z[some], labels[some], lambda d: np.exp(-2 * (d / distance) ** 2)),
     }
 
 
