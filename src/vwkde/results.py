@@ -112,5 +112,5 @@ class Estimate:
 
     def _remarks(self) -> list[str]:
         if -3 * self.standard_error <= self.value < 0:
-            return ["negative: a divergence too small to tell from zero with these samples"]
+            return ["negative: a divergence too small to distinguish from zero with these samples"]
         return []

@@ -60,7 +60,7 @@ def test_an_estimate_shows_value_interval_picture_and_diagnostics():
 
 
 def test_a_negative_estimate_is_explained():
-    assert "too small to tell from zero" in text(html(Estimate(-0.01, 0.1, kind="kl")))
+    assert "too small to distinguish from zero" in text(html(Estimate(-0.01, 0.1, kind="kl")))
 
 
 def test_an_estimate_without_a_number_has_no_picture():

@@ -231,7 +231,7 @@ class RatioAnswers:
         -------
         Estimate
             The value with its errors and diagnostics. A negative value is returned as it is: it means that the
-            divergence is too small to be told from zero.
+            divergence is too small to distinguish from zero.
 
         Raises
         ------
