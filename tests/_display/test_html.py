@@ -42,7 +42,7 @@ def text(html):
 
 
 def html(thing):
-    """Return what a notebook shows of a thing; for an estimator, what it shows in addition to scikit-learn's diagram."""
+    """Return what a notebook shows; for an estimator, what it shows in addition to scikit-learn's diagram."""
     if not hasattr(thing, "_repr_mimebundle_"):
         return thing._repr_html_()
     for shown in (thing._repr_mimebundle_()["text/html"], thing._repr_html_()):
