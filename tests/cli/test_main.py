@@ -85,7 +85,7 @@ def test_ratio_prints_csv_and_writes_files(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("kl", "p.csv", "none.csv"), "error: none.csv: there is no such file;"),
+        (("kl", "p.csv", "none.csv"), "error: none.csv: there is no such file; check the path."),
         (("kl", "p.csv", "q.parquet", "--bandwidth", "-1"), "error: The 'bandwidth' parameter"),
         (("kl", "p.csv", "q.parquet", "--method", "magic"), "error: The 'method' parameter"),
         (("kl", "p.csv", "q.parquet", "--columns", "a,x"), "error: p.csv: there are no columns ['x']"),
