@@ -1,4 +1,4 @@
-"""The report of a run: complete, escaped, self-contained, bounded, and alive in a real browser."""
+"""The report of a run: complete, escaped, self-contained, limited in size, and working in a real browser."""
 
 import base64
 import re
