@@ -63,7 +63,7 @@ def test_a_check_finds_the_defects_and_says_so_by_its_status(folder, tmp_path):
 def test_a_good_image_passes(folder, tmp_path):
     done = run("check", folder / "new" / "fine.png", "-m", folder / "part.vwkde", "-o", tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "1 images checked, 0 rejected" in done.stdout
+    assert "1 image checked, 0 rejected" in done.stdout
 
 
 def test_bad_files_are_told_and_the_rest_is_scored(folder, tmp_path):

@@ -1,4 +1,4 @@
-"""The front of inspection: the names that are meant, loaded on first use; and layers that import downward only."""
+"""The public names of inspection, loaded on first use; and layers that import downward only."""
 
 import ast
 import doctest
@@ -17,7 +17,7 @@ SOURCE = Path(inspection.__file__).parent
 
 
 def imported(path):
-    """Return the modules that a file imports, in whatever form."""
+    """Return the modules that a file imports, in any form."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

@@ -44,7 +44,7 @@ Features = Annotated[
 ]
 Rate = Annotated[
     float,
-    typer.Option(help="Share of good images that may be rejected. It takes 1/rate − 1 good images."),
+    typer.Option(help="Share of good images that may be rejected. Needs 1/rate − 1 good images."),
 ]
 Run = Annotated[Path, typer.Option("-o", "--output", help="Folder for scores, pictures and report.html.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the contents of results.json.")]
@@ -108,13 +108,14 @@ def check(
     """
     from vwkde.cli import inspect_work as work
     from vwkde.inspection import SurfaceInspector
+    from vwkde.inspection.report.content import counted
     from vwkde.inspection.runs.folder import json_text
     from vwkde.inspection.runs.inputs import images_to_check
     from vwkde.inspection.runs.output import REPORT
 
     items = images_to_check(images)
     if dry_run:
-        typer.echo(f"{len(items)} images, {items[0].name} to {items[-1].name}")
+        typer.echo(f"{counted(len(items))}, {items[0].name} to {items[-1].name}")
         return
     inspector = SurfaceInspector.load(model, engine=_engine(dask))
     with connected(dask):
@@ -124,7 +125,7 @@ def check(
         typer.echo(json_text(record.to_json()))
     else:
         _print_rejected(record)
-        typer.echo(f"{counts.checked} images checked, {counts.rejected} rejected. Report: {output / REPORT}")
+        typer.echo(f"{counted(counts.checked)} checked, {counts.rejected} rejected. Report: {output / REPORT}")
     work.stop_if_stopped(record, output)
     end(failures, counts.rejected > 0)
 

@@ -77,7 +77,7 @@ def test_nothing_is_left_of_a_file_that_cannot_be_written(path, tmp_path):
 
 
 def rewrite(path, **header):
-    """Write the arrays again under a header of one's own."""
+    """Write the arrays again with another header."""
     path.write_bytes(safetensors.save(ARRAYS, {"format": container.FORMAT, **header}))
 
 

@@ -1,4 +1,4 @@
-"""The verdict goes by the score, regions by the map; the boxes that are shown go by both."""
+"""The verdict depends on the score, regions on the map, and the boxes shown on both."""
 
 from dataclasses import replace
 

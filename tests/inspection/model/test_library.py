@@ -17,7 +17,7 @@ RNG = np.random.default_rng(0)
 
 
 def surface(shift=0.0, patches=120, columns=3, random=RNG):
-    """Patches of an image: those of one surface differ a little from image to image."""
+    """Patches of an image; images of one surface differ a little."""
     return (random.normal(size=(patches, columns)) + 0.1 * random.normal(size=columns) + shift).astype(np.float32)
 
 
@@ -28,7 +28,7 @@ def library():
 
 
 def log_ratio(library, one, other):
-    """The paper's estimator in the coordinates given: those in which the pooled covariance is one are its own."""
+    """The paper's estimator in the given coordinates; its own are those with unit pooled covariance."""
     x, y = one.astype(np.float64), other.astype(np.float64)
     centred = np.concatenate([x - x.mean(axis=0), y - y.mean(axis=0)])
     values, vectors = np.linalg.eigh(centred.T @ centred / (len(centred) - 2))
@@ -58,7 +58,7 @@ def test_plain_divergences_are_those_of_kernel_estimates(library):
 
 
 def test_log_ratios_are_those_of_the_paper(library, monkeypatch):
-    """In coordinates that `DensityRatio` leaves as they are, with its ridge, and all points as basis, both agree."""
+    """Both agree in coordinates that `DensityRatio` does not change, with its ridge and all points as basis."""
     monkeypatch.setattr(module, "_BASIS", 10**6)
     monkeypatch.setattr(module, "_RIDGE", 0.1)
     monkeypatch.setattr(module, "_trust", lambda _models, points, _bandwidth: np.ones(len(points)))
@@ -134,7 +134,7 @@ def test_worst_patches_are_compared_with_the_nearest_images_together(library):
 
 
 def test_a_patch_like_no_other_counts_in_full(library):
-    """Its own image makes it as unlikely as the good ones do, so left out of its own estimate it would count for 0."""
+    """It is as unlikely in its own image as in the good ones, so its leave-one-out log ratio would be 0."""
     query = surface()
     query[0] = 12
     far = library.compare(query).log_ratio[0]

@@ -1,4 +1,4 @@
-"""Good images that the inspection has not seen are rejected at the rate that was asked for."""
+"""New good images are rejected at the requested rate."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ DAGM = Path(__file__).parents[4] / "shared" / "data" / "dagm-mini"
 
 
 def plausible(count, tested, learnt, rate):
-    """Whether so many rejections can be: each place of a new score among the learnt ones is as likely as any other."""
+    """Whether this many rejections are plausible: a new score is equally likely to take any rank."""
     above = int(np.floor(rate * (learnt + 1) + 1e-9))
     rejected = betabinom(tested, above, learnt + 1 - above)
     return rejected.cdf(count) > 5e-4 and rejected.sf(count - 1) > 5e-4

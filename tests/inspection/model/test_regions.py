@@ -1,4 +1,4 @@
-"""Regions of a map by a level."""
+"""Regions of a map at a level."""
 
 import numpy as np
 import pytest

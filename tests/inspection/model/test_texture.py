@@ -11,7 +11,7 @@ LEVEL, COS_2, COS_4, SIN_2, SIN_4, PEAK = range(6)
 
 
 def grain(features):
-    """Return the features of every wavelength, (down, across, wavelengths, 6)."""
+    """Return the features of every wavelength, (rows, columns, wavelengths, 6)."""
     return features[..., 1:31].reshape(*features.shape[:2], 5, 6)
 
 

@@ -1,4 +1,4 @@
-"""The report of a run: complete, escaped, self-contained, bounded, and alive in a real browser."""
+"""The report of a run: complete, escaped, self-contained, limited in size, and working in a real browser."""
 
 import base64
 import re
@@ -238,7 +238,7 @@ def test_labels_and_wrong_verdicts_are_shown(run):
     drawn = Page(table_section(Report(record, run[2], {})))
     assert "Label" in drawn.words
     assert drawn.words.count("defective") == 2
-    assert f"of up to {MOST_MISSED} missed defects" in " ".join(drawn.words)
+    assert f"up to {MOST_MISSED} missed defects" in " ".join(drawn.words)
     pictures = {name: Pair(b"1", b"2") for name in "abc"}
     cards = Page(pictured_section(Report(record, run[2], pictures)))
     assert ["data-wrong" in each for each in cards.all("article")] == [True, True, False]

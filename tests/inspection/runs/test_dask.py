@@ -1,4 +1,4 @@
-"""`vwkde inspect` on the workers of a Dask cluster says what it says alone."""
+"""`vwkde inspect` on a Dask cluster gives the same results as without."""
 
 import json
 import sys

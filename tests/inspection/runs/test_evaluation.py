@@ -1,4 +1,4 @@
-"""Evaluations: which images are tested, what the figures are, and that labels touch nothing but the figures."""
+"""Evaluations: which images are tested, the figures, and that labels affect only the figures."""
 
 import csv
 import json
@@ -39,7 +39,7 @@ def save(path, pixels):
 
 
 def write_set(folder, kind, fitted=20, tested=6, defective=6):
-    """Write a data set laid out as MVTec's."""
+    """Write a data set in MVTec's layout."""
     surfaces = make_surfaces(kind, fitted + tested, defective, SIZE)
     for place, (image, mask, defect) in enumerate(zip(surfaces.images, surfaces.masks, surfaces.defects, strict=True)):
         if defect:

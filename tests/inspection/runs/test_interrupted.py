@@ -1,4 +1,4 @@
-"""Runs that are stopped, disks that are full, folders that are not free: told, and nothing is left in halves."""
+"""Stopped runs, full disks, occupied folders: they are reported, and no partly written file is left."""
 
 import csv
 import errno
@@ -40,7 +40,7 @@ pictures.read_image = read_slowly
 from vwkde.cli.main import main
 main()
 """
-"""The command line, which tells each image that it reads and takes its time."""
+"""The command line, slowed down, which prints each image that it reads."""
 
 
 def run(*arguments):
@@ -48,7 +48,7 @@ def run(*arguments):
 
 
 def interrupt(after, *arguments):
-    """Run a command slowly and send what Ctrl-C sends after so many images."""
+    """Run a command slowly and send the signal of Ctrl-C after this many images."""
     command = [sys.executable, "-c", SLOWLY, "inspect", *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         for _ in range(after):
@@ -118,7 +118,7 @@ def test_an_addition_that_is_stopped_leaves_the_model_as_it_was(folder, tmp_path
 
 
 def fill_disk_after(monkeypatch, count, everything=False):
-    """Let the disk be full after so many pictures; for them alone, or for whatever is written from then on."""
+    """Let the disk be full after this many pictures; for pictures alone, or for all later files."""
     written = 0
     real = run_folder.whole_file
 

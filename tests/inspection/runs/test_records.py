@@ -1,4 +1,4 @@
-"""What a run puts on record, and how `results.json` and `scores.csv` hold it."""
+"""The record of a run, and its form in `results.json` and `scores.csv`."""
 
 import json
 from math import inf

@@ -1,4 +1,4 @@
-"""What the server answers, and what it refuses."""
+"""Replies and refusals of the server."""
 
 import base64
 import csv
@@ -286,7 +286,7 @@ def test_a_read_only_model_stays_as_it_is(inspector, model_file):
 
 
 def test_checks_see_one_model_whole_while_others_add(inspector, model_file):
-    """Each score must be that of the model of as many good images as the answer says, whatever went on meanwhile."""
+    """Each score must come from the model with the number of good images in the reply, despite concurrent changes."""
     query = surface(3_000)
     more = [surface(7_000), query[::-1], surface(7_001)]  # the second is much like the query, so that its score falls
     expected, grown = {GOOD: inspector.check(as_seen(query)).score}, fit_surfaces()

@@ -1,4 +1,4 @@
-"""The page, used as a person would, in a real browser."""
+"""The page in a real browser, used as a person would use it."""
 
 import csv
 import re
@@ -57,7 +57,7 @@ def complaints(blank):
 
 @pytest.fixture
 def page(blank, complaints, inspector, tmp_path):  # noqa: ARG001  complaints are heard from the start
-    """Give a fresh page before a model of its own."""
+    """Yield a new page with its own model."""
     inspector.save(tmp_path / "part.vwkde")
     with served(inspector, path=tmp_path / "part.vwkde") as site:
         visit(blank, site)

@@ -129,7 +129,7 @@ def _number(path: Path) -> int | None:
 
 
 def holds_defects(folder: Path) -> bool:
-    """Return whether a folder holds the defective images of a class in DAGM's first release."""
+    """Return whether a folder contains the defective images of a class in DAGM's first release."""
     return folder.name.casefold().endswith(_DEFECTIVE_ENDING) and _labels_file(folder) is not None
 
 

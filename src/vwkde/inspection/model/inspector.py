@@ -301,7 +301,7 @@ class SurfaceInspector:
     def save(self, path: Path) -> None:
         """Write the fitted inspector to one file, which `load` reads.
 
-        The file holds numbers and settings, but no code. The features must be named ones.
+        The file contains numbers and settings, but no code. The features must be named ones.
 
         Parameters
         ----------
@@ -329,7 +329,7 @@ class SurfaceInspector:
         learnt = self._fitted
         if not isinstance(self.features, str):
             raise ValueError(
-                "Only inspectors with named features can be saved, because a model file holds no code. "
+                "Only inspectors with named features can be saved, because a model file contains no code. "
                 "Use features='gradient' or features='texture'."
             )
         write_model(path, SavedModel(self.features, self.false_reject_rate, self.candidates, self.random_state, learnt))
