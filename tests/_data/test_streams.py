@@ -1,4 +1,4 @@
-"""Folds over rows that live elsewhere give what the same rows give in memory, whatever the blocks."""
+"""Folds over files and Dask collections give the results of the same rows in memory, for any block size."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Warnings point at the line that called the package, whatever lies between."""
+"""Warnings point at the line that called the package, whatever calls are in between."""
 
 import inspect
 import threading

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from vwkde._compute import parallel
+from vwkde._coordinates.axes import principal_axes
 from vwkde._data.clouds import Cloud, InMemory
 from vwkde._data.validation import Array, Names
 from vwkde._runtime.warn import warn
@@ -76,12 +77,12 @@ def _whiten_once(
     if _few_rows(clouds, int(np.count_nonzero(~constant))):
         centred = [(cloud.some(place) - mean) / scale for cloud, mean in zip(clouds, means, strict=True)]
         correlation = _shrunk(correlation, np.concatenate(centred), constant)
-    values, vectors = np.linalg.eigh(correlation)
-    flat = values <= 10 * len(values) * np.finfo(float).eps
-    _report_flat(int(flat.sum() - constant.sum()), vectors[:, flat], (means[0] - means[1]) / scale)
-    root = vectors[:, ~flat] / np.sqrt(values[~flat])
-    if not flat.any():
-        root = root @ vectors.T  # the symmetric root does not depend on the arbitrary choice of eigenvectors
+    principal = principal_axes(correlation, 10 * len(scale) * np.finfo(float).eps)
+    flat = principal.flat
+    _report_flat(flat.shape[1] - int(constant.sum()), flat, (means[0] - means[1]) / scale)
+    root = principal.root
+    if not flat.size:
+        root = root @ principal.axes.T  # the symmetric root does not depend on the arbitrary choice of eigenvectors
     matrix = root / scale[:, None]
     return Whitening(np.ones(len(scale)), (means[0] + means[1]) / 2, matrix), (means[0] - means[1]) @ matrix
 

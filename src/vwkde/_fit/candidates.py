@@ -141,8 +141,8 @@ def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -
 def on_all_rows(chosen: list[Candidate], space: Space, bandwidth: float | None, numerics: Numerics) -> list[Ratio]:
     """Return the ratios of the candidates chosen in a space, fitted to all its rows.
 
-    If the choice was made on fewer rows, guides and weights are fitted again, and the bandwidth is reduced by Scott's
-    rate unless it was given.
+    They all come from one thinned copy of the space. If that has fewer rows, guides and weights are fitted again, and
+    the bandwidth is reduced by Scott's rate unless it was given.
     """
     if not chosen:
         return []

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
 from vwkde._compute.sums import log_kernel_sums
 from vwkde._data.sample import Rest, Sample
+from vwkde._data.validation import Array
 from vwkde._models.guides.cross_fit import CrossFitted
 from vwkde._models.weights.protocol import Weight
 from vwkde._models.weights.uniform import UniformWeight
@@ -68,7 +69,7 @@ class KernelEstimate:
     dtype: np.dtype[Any] = _DOUBLE
     resources: Resources = DEFAULT_RESOURCES
 
-    def log_density(self, x: Floats) -> Floats:
+    def log_density(self, x: Array) -> Floats:
         """Return the logarithm at new points."""
         return self._shaped(self._with_rest(self._log_sums(x), x) - np.log(self.sample.total_weight))
 
@@ -76,7 +77,7 @@ class KernelEstimate:
         """Return the logarithm at the sample's own points, each left out of its own estimate."""
         return self.left_out_at(self.sample.points)
 
-    def left_out_at(self, x: Floats) -> Floats:
+    def left_out_at(self, x: Array) -> Floats:
         """Return the logarithm at one point for each row of the sample, that row being left out there."""
         return self._shaped(self._with_rest(self._log_sums(x, leave_one_out=True), x) - self._log_others)
 
@@ -121,7 +122,7 @@ class KernelEstimate:
         """The logarithm of the weight of all other rows, for each point."""
         return np.log(self.sample.total_weight - self.sample.weight)[:, None]
 
-    def _log_sums(self, x: Floats, leave_one_out: bool = False, power: int = 1) -> Floats:
+    def _log_sums(self, x: Array, leave_one_out: bool = False, power: int = 1) -> Floats:
         """Return the sums over the rows in memory, (bandwidths, points, weights)."""
         points = self.sample.points.astype(self.dtype, copy=False)
         return log_kernel_sums(
@@ -133,11 +134,11 @@ class KernelEstimate:
             resources=self.resources,
         )
 
-    def _with_rest(self, sums: Floats, x: Floats) -> Floats:
+    def _with_rest(self, sums: Floats, x: Array) -> Floats:
         rest = self.sample.rest
         return sums if rest is None else np.logaddexp(sums, self._rest_sums(rest, x))
 
-    def _rest_sums(self, rest: Rest, x: Floats) -> Floats:
+    def _rest_sums(self, rest: Rest, x: Array) -> Floats:
         """Return the sums over the rows that are not in memory."""
         sums = RestSums(x, np.atleast_1d(self.bandwidth), self.weights, self.dtype, self.resources)
         return rest.reduce(sums, np.logaddexp, "kernel sums")
@@ -158,7 +159,7 @@ class RestSums:
     An object and not a closure, because it is pickled for the workers that read the rows.
     """
 
-    queries: Floats
+    queries: Array
     bandwidths: Floats
     weights: tuple[PointWeight, ...]
     dtype: np.dtype[Any]

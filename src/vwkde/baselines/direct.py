@@ -81,7 +81,7 @@ def kliep(p: Floats, q: Floats, seed: int, *, width: float | None = None, centre
     Parameters
     ----------
     p, q
-        The numerator's and the denominator's rows. Repeated rows count with their multiplicity.
+        The numerator's and the denominator's rows. Repeated rows count; rows that are all equal raise a ValueError.
     seed
         Seed of the centres and folds.
     width
@@ -93,11 +93,6 @@ def kliep(p: Floats, q: Floats, seed: int, *, width: float | None = None, centre
     -------
     Answer
         The divergence, its log ratio, and the settings chosen.
-
-    Raises
-    ------
-    ValueError
-        If all rows are equal.
     """
     check_positive("width", width)
     problem = _pose(p, q, seed, centres)
@@ -124,7 +119,7 @@ def ulsif(
     Parameters
     ----------
     p, q
-        The numerator's and the denominator's rows. Repeated rows count with their multiplicity.
+        The numerator's and the denominator's rows. Repeated rows count; rows that are all equal raise a ValueError.
     seed
         Seed of the centres and folds.
     width
@@ -138,11 +133,6 @@ def ulsif(
     -------
     Answer
         The divergence, its log ratio, and the settings chosen.
-
-    Raises
-    ------
-    ValueError
-        If all rows are equal.
     """
     check_positive("width", width)
     check_positive("ridge", ridge)
@@ -180,7 +170,7 @@ def rulsif(
     Parameters
     ----------
     p, q
-        The numerator's and the denominator's rows. Repeated rows count with their multiplicity.
+        The numerator's and the denominator's rows. Repeated rows count; rows that are all equal raise a ValueError.
     seed
         Seed of the centres and folds.
     alpha
@@ -196,11 +186,6 @@ def rulsif(
     -------
     Answer
         The divergence, its log ratio, and the settings chosen.
-
-    Raises
-    ------
-    ValueError
-        If all rows are equal.
     """
     check_positive("width", width)
     check_positive("ridge", ridge)

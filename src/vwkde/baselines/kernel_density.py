@@ -15,9 +15,10 @@ from vwkde.baselines.answer import Answer
 Floats = NDArray[np.float64]
 
 
-def plain_estimate(points: Floats, bandwidth: float | Floats) -> KernelEstimate:
-    """Return the plain kernel estimate of the density behind some points."""
-    return KernelEstimate(make_unordered_sample(points), PointWeight(), bandwidth)
+def plain_estimate(points: NDArray[np.floating], bandwidth: float | Floats) -> KernelEstimate:
+    """Return the plain kernel estimate of the density behind some points, in their own precision."""
+    sample = make_unordered_sample(points.astype(np.float64, copy=False))
+    return KernelEstimate(sample, PointWeight(), bandwidth, points.dtype)
 
 
 class Density(Protocol):

@@ -31,7 +31,7 @@ def demo(
     try:
         require_matplotlib()
     except ImportError as error:
-        errors.print(f"No picture was drawn: {error}", style="yellow", markup=False)
+        errors.print(f"No picture was drawn: {error}", style="yellow", markup=False, soft_wrap=True)
         return
     output.mkdir(parents=True, exist_ok=True)
     demo_picture.save_demo(comparisons, output / "demo.png")
@@ -114,7 +114,7 @@ def bench(
     try:
         require_matplotlib()
     except ImportError as error:
-        errors.print(f"No picture was drawn: {error}", style="yellow", markup=False)
+        errors.print(f"No picture was drawn: {error}", style="yellow", markup=False, soft_wrap=True)
         return
     save_bench(output / "bench.png", measurements)
     typer.echo(f"Picture: {output / 'bench.png'}", err=as_json)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._coordinates.axes import principal_axes
+
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
@@ -37,11 +39,8 @@ def fit_coordinates(features: Sequence[NDArray[np.floating]], components: int | 
     if not (scale > 0).any():
         raise ValueError("The patches of the good images are all alike: there is nothing to compare. Check the images.")
     scale[scale == 0] = np.inf
-    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
-    order = np.argsort(values)[::-1]
-    order = order[values[order] > _FLAT * values.max()][:components]
-    matrix = vectors[:, order] / np.sqrt(values[order]) / scale[:, None]
-    return Coordinates(mean, matrix)
+    root = principal_axes(covariance / np.outer(scale, scale), _FLAT).root
+    return Coordinates(mean, root[:, ::-1][:, :components] / scale[:, None])
 
 
 def _covariance(features: Sequence[NDArray[np.floating]], mean: Floats) -> Floats:

@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from vwkde._compute.sums import log_kernel_sums
 from vwkde._fit.bandwidth import select_bandwidth
 from vwkde._runtime.lazy import lazy
+from vwkde.baselines.kernel_density import plain_estimate
 from vwkde.baselines.nearest import Balls, compare_balls
 from vwkde.inspection.model.library import Library, make_library, mean_length_scale, sampled_images
 from vwkde.reproduce.surfaces.pairs import common_balls, kernel_means, neighbour_distances
@@ -86,9 +86,8 @@ class Plain:
     def __call__(self, patches: Singles) -> Finding:
         """Return the smallest divergence and the log ratios."""
         nearest = self.library.patches[int(np.argmin(self.library.plain_divergences(patches)))]
-        own = log_kernel_sums(patches, patches, self.library.bandwidth, leave_one_out=True)
-        other = log_kernel_sums(patches, nearest, self.library.bandwidth)
-        log_ratio = own - np.log(len(patches) - 1) - other + np.log(len(nearest))
+        own, other = (plain_estimate(each, self.library.bandwidth) for each in (patches, nearest))
+        log_ratio = own.left_out() - other.log_density(patches)
         return Finding(float(log_ratio.mean()), log_ratio)
 
 
@@ -134,9 +133,8 @@ class Discrepancy:
         return Finding(float(squared[nearest]), self._witness(patches, self.good[nearest].T))
 
     def _witness(self, patches: Singles, other: Singles) -> Floats:
-        own = log_kernel_sums(patches, patches, self.width, leave_one_out=True)
-        across = log_kernel_sums(patches, np.ascontiguousarray(other), self.width)
-        return np.exp(own) / (len(patches) - 1) - np.exp(across) / len(other)
+        own, across = plain_estimate(patches, self.width), plain_estimate(np.ascontiguousarray(other), self.width)
+        return np.exp(own.left_out() - own.log_peak) - np.exp(across.log_density(patches) - across.log_peak)
 
     @lazy
     def _within(self) -> Floats:
