@@ -1,6 +1,5 @@
 """Where blocks of work run: in this process, whose threads the work itself uses, or on the workers of Dask."""
 
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from vwkde._compute import parallel
 from vwkde._compute.cluster import as_block, client_in_use, require_dask
+from vwkde._runtime.filters import ignoring
 from vwkde._runtime.progress import track
 
 S = TypeVar("S")
@@ -21,6 +21,8 @@ _PARTS = 64
 """Parts that work is dealt into, where workers share it."""
 _BRANCHES = 8
 """Results that one task of the tree combines."""
+_without_graph_warnings = ignoring(message="Sending large graph")
+"""Hold back Dask's warning of a large graph: it is sent once, and survives any worker."""
 
 
 class Fold(Protocol[T]):
@@ -121,8 +123,7 @@ class Dask:
         results = [on_part(shared, *part) for part in parts]
         while len(results) > 1:
             results = [together(shared, results[group]) for group in parallel.split(len(results), _BRANCHES)]
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sending large graph")  # it goes once, and survives any worker
+        with _without_graph_warnings():
             (result,) = dask.compute(results[0])
         return result
 

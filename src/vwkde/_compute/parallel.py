@@ -8,9 +8,10 @@ on whatever thread, keeps to that. A block of work stays on its thread.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import cache
 from typing import TypeVar
@@ -92,7 +93,7 @@ def run(work: Callable[[T], R], items: Sequence[T], stage: str | None = None) ->
     """
     threads = min(thread_count(), len(items))
     with _single_threaded_blas():
-        results: Iterator[R] = _on_pool(work, items, threads) if threads > 1 else map(work, items)
+        results: Iterator[R] = _shared_out(work, items, threads) if threads > 1 else map(work, items)
         return list(track(results, stage, len(items)) if stage else results)
 
 
@@ -101,25 +102,48 @@ def run_over_rows(work: Callable[[slice], R], rows: int, size: int) -> list[R]:
     return [work(slice(0, rows))] if rows <= size else run(work, split(rows, size))
 
 
-def _on_pool(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
-    """Yield the results of items in their order.
+def _shared_out(work: Callable[[T], R], items: Sequence[T], threads: int) -> Iterator[R]:
+    """Yield the results of items in their order, done by this thread and by free threads of the pool.
 
-    What no thread of the pool has begun when its turn comes is done here. So nobody waits for a pool whose threads are
-    all taken by others, who may be waiting in turn.
+    Each of them takes the next item that nobody has begun. So this thread waits only for items that are being done, and
+    never for a pool whose threads are all taken by others, who may be waiting in turn.
     """
+    results: list[Future[R]] = [Future() for _ in items]
+    not_begun = deque(zip(items, results, strict=True))
 
-    def as_one_block(item: T) -> R:
-        with as_block():
-            return work(item)
+    def do_next() -> bool:
+        try:
+            item, result = not_begun.popleft()
+        except IndexError:
+            return False
+        _do(work, item, result)
+        return True
 
-    pool = _pool(threads)
-    submitted = [(item, pool.submit(copy_context().run, as_one_block, item)) for item in items]
+    def do_all() -> None:
+        while do_next():
+            pass
+
+    with suppress(RuntimeError):  # no threads can be started, for example while the interpreter shuts down
+        for _ in range(threads - 1):
+            _pool(threads - 1).submit(copy_context().run, do_all)
     try:
-        for item, future in submitted:
-            yield as_one_block(item) if future.cancel() else future.result()
+        for result in results:
+            while not result.done() and do_next():
+                pass
+            yield result.result()
     finally:
-        for _, future in submitted:
-            future.cancel()
+        not_begun.clear()
+
+
+def _do(work: Callable[[T], R], item: T, result: "Future[R]") -> None:
+    """Do one item as a block; what goes wrong is raised where the result is asked for, an interruption at once."""
+    try:
+        with as_block():
+            result.set_result(work(item))
+    except BaseException as error:
+        result.set_exception(error)
+        if not isinstance(error, Exception):
+            raise
 
 
 @contextmanager
@@ -130,6 +154,21 @@ def single_threaded() -> Iterator[None]:
     """
     with _single_threaded_blas(), _openmp().limit(limits=1, user_api="openmp"):
         yield
+
+
+@contextmanager
+def openmp() -> Iterator[None]:
+    """Let OpenMP loops started by this thread use as many threads as they may here."""
+    with _openmp().limit(limits=openmp_threads(), user_api="openmp"):
+        yield
+
+
+def openmp_threads() -> int:
+    """Return the number of threads that OpenMP may use here.
+
+    In a forked process it is one: the OpenMP of GNU would wait for threads that only the parent has.
+    """
+    return 1 if _is_forked else thread_count()
 
 
 @cache
@@ -145,8 +184,16 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="vwkde")
 
 
+def _note_fork() -> None:
+    """Forget, in a child process, the pool whose threads it has not inherited."""
+    global _is_forked
+    _is_forked = True
+    _pool.cache_clear()
+
+
+_is_forked = False
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child process inherits the pool, but not its threads
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 @cache

@@ -1,24 +1,8 @@
-"""Warnings that tell users nothing, or nothing new."""
-
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
+"""Warnings of scikit-learn that tell users nothing."""
 
 from sklearn.exceptions import ConvergenceWarning
 
-from vwkde._runtime.shared import Shared
-from vwkde.exceptions import DegenerateDataWarning
+from vwkde._runtime.filters import ignoring
 
-
-@contextmanager
-def _ignoring(category: type[Warning]) -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", category)
-        yield
-
-
-without_convergence_warnings = Shared(partial(_ignoring, ConvergenceWarning))
-"""Hold back scikit-learn's warning that an optimiser stopped early: candidates that did are judged as they are."""
-without_degenerate_data_warnings = Shared(partial(_ignoring, DegenerateDataWarning))
-"""Hold back what was told of the same data in other coordinates."""
+without_convergence_warnings = ignoring(category=ConvergenceWarning)
+"""Hold back the warning that an optimiser stopped early: candidates that did are judged as they are."""

@@ -3,11 +3,28 @@
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
 
 _PACKAGE = __name__.partition(".")[0]
 _WRAPPERS = ("sklearn", "joblib")
 """Packages that stand between the caller and this one: their decorators and loops call its methods."""
+
+_held_back: ContextVar[tuple[type[Warning], ...]] = ContextVar("vwkde_held_back", default=())
+
+
+@contextmanager
+def without(category: type[Warning]) -> Iterator[None]:
+    """Hold back warnings of this kind that `warn` is called with, here and in blocks of work that start here.
+
+    A filter would hold them back in all threads.
+    """
+    token = _held_back.set((*_held_back.get(), category))
+    try:
+        yield
+    finally:
+        _held_back.reset(token)
 
 
 def warn(message: str, category: type[Warning]) -> None:
@@ -15,6 +32,8 @@ def warn(message: str, category: type[Warning]) -> None:
 
     In threads that this package starts there is no caller; the warning then points at the thread's own code.
     """
+    if issubclass(category, _held_back.get()):
+        return
     frame = _caller()
     names = frame.f_globals
     registry = names.setdefault("__warningregistry__", {})
