@@ -7,14 +7,14 @@ BIN := .venv/bin
 
 help:
 	@echo "make demo      the paper's 1-D and 20-D examples: a table and demo/demo.png"
-	@echo "make quick     lint, types and the fast tests: some of every folder, in under a minute"
+	@echo "make quick     lint, types and the fast tests of every folder, in under a minute"
 	@echo "make test      lint, types and all tests"
-	@echo "make lint      lint, types and who imports whom"
-	@echo "make coverage  all tests, and the lines that none of them runs"
+	@echo "make lint      lint, types and the layers of imports"
+	@echo "make coverage  all tests, and the lines that they do not cover"
 	@echo "make bench     accuracy, speed and memory against the peers"
 	@echo "make docs      the documentation, in docs/_build/html"
-	@echo "make dist      wheel and source archive in dist, tried out in a fresh environment"
-	@echo "make clean     remove .venv and what was built"
+	@echo "make dist      wheel and source archive in dist, tested in a fresh environment"
+	@echo "make clean     remove .venv and everything that was built"
 
 demo: .venv/plot.stamp
 	$(BIN)/vwkde demo

@@ -1,4 +1,4 @@
-"""Posteriors: the error to a known one, and held-out log loss and calibration error on real data.
+"""Class posteriors: error against a known posterior, and cross-validated log loss and calibration error on real data.
 
 Run with `python benchmarks/classifier.py [--repetitions 10]`.
 """
@@ -34,15 +34,15 @@ CLASSIFIERS: dict[str, Callable[[], Any]] = {
 
 
 def known_posterior(repetitions: int) -> list[list[str]]:
-    """Return the mean squared error to the true posterior of the paper's 20-D Gaussians of one covariance."""
+    """Return the mean squared error against the true posterior of the paper's 20-D Gaussians of equal covariance."""
     pair = isotropic(20)
     errors: dict[str, list[float]] = {name: [] for name in CLASSIFIERS}
     for seed in range(repetitions):
         x, y = np.concatenate(pair.sample(1_000, random_state=seed)), np.repeat([1, 0], 1_000)
         z = np.concatenate(pair.sample(1_000, random_state=1_000 + seed))
         for name, make in CLASSIFIERS.items():
-            found = make().fit(x, y).predict_proba(z)[:, 1]
-            errors[name].append(float(np.mean((found - expit(pair.log_ratio(z))) ** 2)))
+            posterior = make().fit(x, y).predict_proba(z)[:, 1]
+            errors[name].append(float(np.mean((posterior - expit(pair.log_ratio(z))) ** 2)))
     return [["Iso 20-D, squared error", *(f"{np.mean(errors[name]):.4f}" for name in CLASSIFIERS)]]
 
 
@@ -60,9 +60,9 @@ def real_data() -> list[list[str]]:
         for make in CLASSIFIERS.values():
             steps = [StandardScaler(), *([PCA(components)] if components else []), make()]
             folds = StratifiedKFold(5, shuffle=True, random_state=0)
-            found = cross_val_predict(make_pipeline(*steps), x, y, cv=folds, method="predict_proba")
-            losses.append(f"{log_loss(y, found):.3f}")
-            errors.append(f"{calibration_error(y, found):.3f}")
+            probability = cross_val_predict(make_pipeline(*steps), x, y, cv=folds, method="predict_proba")
+            losses.append(f"{log_loss(y, probability):.3f}")
+            errors.append(f"{calibration_error(y, probability):.3f}")
         rows += [[f"{name}, log loss", *losses], [f"{name}, calibration error", *errors]]
     return rows
 

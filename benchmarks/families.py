@@ -1,10 +1,10 @@
 """The default estimator of KL against its peers on many families of densities: error, floor, coverage and time.
 
-Every family is a pair whose log ratio is known. The floor is √(Var_p(log r)/n + Var_q(r)/m): what an estimator that
-knew the ratio to first order would scatter by.
+Every family is a pair whose log ratio is known. The floor is √(Var_p(log r)/n + Var_q(r)/m): the scatter of an
+estimator that knows the ratio to first order.
 
-Run with `python benchmarks/families.py [--repetitions 30] [--only NAME …] [--methods NAME …]`; `--methods` adds columns
-for the estimators of these names, or for all of `vwkde.methods()` with `--methods all`.
+Run with `python benchmarks/families.py [--repetitions 30] [--only NAME …] [--methods NAME …]`; `--methods` adds a
+column for each of these estimators, or for all of `vwkde.methods()` with `--methods all`.
 """
 
 import argparse
@@ -70,7 +70,7 @@ def known(name: str, pair: Pair[Any], rows: tuple[int, int] = (1_000, 1_000)) ->
 
 
 def rotated(dimension: int) -> GaussianPair:
-    """Return correlated Gaussians of condition 100 in random directions."""
+    """Return correlated Gaussians with condition number 100 in random directions."""
     random = np.random.default_rng(dimension)
     turn = stats.special_ortho_group.rvs(dimension, random_state=dimension)
     covariance = turn @ np.diag(np.geomspace(1, 100, dimension)) @ turn.T
@@ -104,7 +104,7 @@ def student(name: str, shift: float, scale: float) -> Family:
 
 
 def mixture(name: str, noise: int) -> Family:
-    """Return two mixtures of three Gaussians, with columns of noise beside them."""
+    """Return two mixtures of three Gaussians in two columns, with `noise` more columns of noise."""
     means = np.array([[-2, 0], [1.2, 1.6], [1.2, -1.6]]), np.array([[2, 0], [-1, 1.4], [-1, -1.4]])
     variances = (0.5, 0.6, 0.6), (0.6, 0.8, 0.8)
 
@@ -177,8 +177,8 @@ def peers(p: Floats, q: Floats) -> dict[str, float]:
 
 
 def rivals(p: Floats, q: Floats, with_peers: bool, methods: list[str]) -> dict[str, float]:
-    found = peers(p, q) if with_peers else {}
-    return found | {name: vwkde.kl_divergence(p, q, method=name).value for name in methods if name not in found}
+    values = peers(p, q) if with_peers else {}
+    return values | {name: vwkde.kl_divergence(p, q, method=name).value for name in methods if name not in values}
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""Kernel sums, a whole KL estimate and image comparison on a CUDA GPU, beside what the GPU itself can do.
+"""Kernel sums, a whole KL estimate and image comparison on a CUDA GPU, compared with the limits of the GPU.
 
-Run with `python benchmarks/gpu.py [--rows 1000000] [--profile]`. Samples start and end in the host's memory, and all
-that happens in between counts. Errors are against sums in double precision. The peer is what one would write in plain
-torch: `cdist` and `logsumexp`, in chunks, on some of the queries, since its time grows in proportion to them.
+Run with `python benchmarks/gpu.py [--rows 1000000] [--profile]`. Samples start and end in the host's memory, and
+everything in between is timed. Errors are against sums in double precision. The peer is a plain torch version: `cdist`
+and `logsumexp` in chunks, timed on some of the queries only, since its time is proportional to their number.
 """
 
 import argparse
@@ -28,12 +28,12 @@ from vwkde._compute.sums.batches import make_batch, mutual_mean_log_sums
 SINGLE = Resources(ENGINES["triton"], device="cuda")
 PEER_QUERIES = 16_384
 CHECKED = 10_000
-"""Queries whose sums are formed again in double precision."""
+"""Queries whose sums are computed again in double precision."""
 IMAGES, PATCHES, FEATURES = 500, 900, 4
 
 
 def timed(work: Callable[[], Any], repeats: int = 3) -> float:
-    """Return the median time of several runs, after one to warm up."""
+    """Return the median time of several runs, after one warm-up run."""
     times = []
     for _ in range(repeats + 1):
         torch.cuda.synchronize()
@@ -46,7 +46,7 @@ def timed(work: Callable[[], Any], repeats: int = 3) -> float:
 
 @triton.jit
 def exponentials(out, ROUNDS: tl.constexpr, SIZE: tl.constexpr):
-    """Take exponentials of numbers that stay in registers."""
+    """Compute exponentials of numbers that stay in registers."""
     places = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
     numbers = places.to(tl.float32) * 1e-9
     for _ in range(ROUNDS):
@@ -58,19 +58,19 @@ def limits() -> dict[str, str]:
     programs, size, rounds, n = 132 * 32, 1024, 4096, 8192
     out = torch.empty(programs * size, device="cuda")
     seconds = timed(lambda: exponentials[(programs,)](out, ROUNDS=rounds, SIZE=size))
-    found = {"exponentials, float32": f"{programs * size * rounds / seconds:.2e} /s"}
+    rates = {"exponentials, float32": f"{programs * size * rounds / seconds:.2e} /s"}
     a = torch.randn(n, n, device="cuda")
     for name, matrix, fast in (("TF32", a, True), ("float32", a, False), ("float64", a.double(), False)):
         torch.backends.cuda.matmul.allow_tf32 = fast
-        found[f"matrix product, {name}"] = (
+        rates[f"matrix product, {name}"] = (
             f"{2 * n**3 / timed(lambda matrix=matrix: matrix @ matrix) / 1e12:.0f} TFLOP/s"
         )
     torch.backends.cuda.matmul.allow_tf32 = False
-    return found
+    return rates
 
 
 def peer_rate(x: np.ndarray, y: np.ndarray, bandwidth: float) -> float:
-    """Return the pairs per second of chunked torch, by the better of several chunks."""
+    """Return the pairs per second of chunked torch, with the best of several chunk sizes."""
     queries, points = torch.as_tensor(x[:PEER_QUERIES], device="cuda"), torch.as_tensor(y, device="cuda")
 
     def work(chunk: int) -> None:
@@ -85,7 +85,7 @@ def sums(rows: int, columns: int) -> dict[str, str]:
     x, y = (random.normal(size=(rows, columns)).astype(np.float32) for _ in range(2))
     log_weight = random.normal(size=rows)
     bandwidth = rows ** (-1 / (columns + 4))
-    found = log_kernel_sums(x, y, bandwidth, log_weight=log_weight, resources=SINGLE)
+    log_sums = log_kernel_sums(x, y, bandwidth, log_weight=log_weight, resources=SINGLE)
     seconds = timed(lambda: log_kernel_sums(x, y, bandwidth, log_weight=log_weight, resources=SINGLE))
     own = timed(lambda: log_kernel_sums(y, y, bandwidth, log_weight=log_weight, leave_one_out=True, resources=SINGLE))
     some = np.append(random.choice(rows, min(rows, CHECKED), replace=False), np.argmax((x**2).sum(axis=1)))
@@ -97,7 +97,7 @@ def sums(rows: int, columns: int) -> dict[str, str]:
         "time": f"{seconds:.3f} s",
         "each left out": f"{own:.3f} s",
         "pairs": f"{rows**2 / seconds:.2e} /s",
-        "largest |Δ log|": f"{np.abs(found[some] - exact).max():.1e}",
+        "largest |Δ log|": f"{np.abs(log_sums[some] - exact).max():.1e}",
         "chunked torch": f"{peer:.2e} /s",
         "times faster": f"{rows**2 / seconds / peer:.1f}",
     }
@@ -107,7 +107,7 @@ def whole_estimate(rows: int, profile: bool) -> dict[str, str]:
     random = np.random.default_rng(0)
     p, q = (random.normal(mean, 1, size=(rows, 16)).astype(np.float32) for mean in (0.0, 0.1))
     settings = {"method": "vwkde-mb", "device": "cuda"}
-    vwkde.kl_divergence(p[:30_000], q[:30_000], **settings)  # compiles what is needed
+    vwkde.kl_divergence(p[:30_000], q[:30_000], **settings)  # compiles the kernels
     profiler = cProfile.Profile()
     if profile:
         profiler.enable()
@@ -129,13 +129,13 @@ def whole_estimate(rows: int, profile: bool) -> dict[str, str]:
 def images() -> dict[str, str]:
     samples = np.random.default_rng(0).normal(size=(IMAGES, PATCHES, FEATURES)).astype(np.float32)
     batch = make_batch(samples, np.zeros(FEATURES), 0.4)
-    found = mutual_mean_log_sums(batch, resources=SINGLE)
+    log_sums = mutual_mean_log_sums(batch, resources=SINGLE)
     seconds = timed(lambda: mutual_mean_log_sums(batch, resources=SINGLE))
     few = mutual_mean_log_sums(make_batch(samples[:8], np.zeros(FEATURES), 0.4))
     return {
         "time": f"{seconds:.3f} s",
         "pairs of patches": f"{(IMAGES * PATCHES) ** 2 / seconds:.2e} /s",
-        "largest |Δ log| against the CPU": f"{np.abs(found[:8, :8] - few).max():.1e}",
+        "largest |Δ log| against the CPU": f"{np.abs(log_sums[:8, :8] - few).max():.1e}",
     }
 
 
@@ -149,7 +149,7 @@ def show(title: str, figures: dict[str, str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--profile", action="store_true", help="tell where the whole estimate spends its time")
+    parser.add_argument("--profile", action="store_true", help="show where the whole estimate spends its time")
     options = parser.parse_args()
     show(f"{torch.cuda.get_device_name()}: its limits", limits())
     for columns in (16, 4):

@@ -1,8 +1,8 @@
 """Time and memory of surface inspection: one comparison, one image against many good ones, and learning from them.
 
-Run with `python benchmarks/inspection.py [--good 500] [--features gradient texture]`. The surfaces are synthetic, of
-512 × 512 pixels and so of 900 patches. Every set of features is learnt in a process of its own, whose peak memory is
-told.
+Run with `python benchmarks/inspection.py [--good 500] [--features gradient texture]`. The surfaces are
+synthetic, with 512 × 512 pixels, which makes 900 patches. Each set of features is learnt in its own process, whose peak
+memory is reported.
 """
 
 import argparse
@@ -21,9 +21,9 @@ from vwkde.inspection import SurfaceInspector
 from vwkde.inspection.model.library import make_library
 
 _SLOW = 0.97
-"""Seconds that one KL of 900 against 900 patches in 4-D takes elsewhere."""
+"""Seconds that one KL of 900 against 900 patches in 4-D takes on the machine to compare with."""
 _SLOW_RATE = 0.05e9
-"""Pairs a second that `cdist` and `exp` do there, for 20,000 against 20,000 points."""
+"""Pairs per second of `cdist` and `exp` on that machine, for 20,000 against 20,000 points."""
 
 
 def surfaces(count: int, first: int = 0) -> Iterator[NDArray[np.float32]]:
@@ -50,10 +50,10 @@ def compare() -> None:
     rate = len(x) * len(y) / best(lambda: np.exp(-0.5 * cdist(x, y, "sqeuclidean")).sum(axis=1), 2)
     seconds = best(lambda: library.log_ratio(one, 0).mean(), 20)
     slow = _SLOW * _SLOW_RATE / rate
-    print(f"cdist and exp on one core: {rate / 1e9:.3f}e9 pairs a second here, {_SLOW_RATE / 1e9:.3f}e9 there")
+    print(f"cdist and exp on one core: {rate / 1e9:.3f}e9 pairs per second here, {_SLOW_RATE / 1e9:.3f}e9 there")
     print(
         f"one weighted KL, 900 against 900 patches, 4-D, one core: {1e3 * seconds:.1f} ms; {slow / seconds:.0f} times "
-        f"as fast as {_SLOW} s there, which are {slow:.2f} s here"
+        f"as fast as {_SLOW} s there, which correspond to {slow:.2f} s here"
     )
 
 
@@ -75,7 +75,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--good", type=int, default=500)
     parser.add_argument("--features", nargs="+", default=["gradient", "texture"])
-    parser.add_argument("--alone", action="store_true", help="do not start a process for every set of features")
+    parser.add_argument("--alone", action="store_true", help="run the first set of features in this process")
     options = parser.parse_args()
     if options.alone:
         learn(options.features[0], options.good)
@@ -83,7 +83,7 @@ def main() -> None:
     for features in options.features:
         arguments = ["--alone", "--good", str(options.good), "--features", features]
         subprocess.run([sys.executable, __file__, *arguments], check=True)
-    compare()  # last: a new process counts what the one that starts it takes as its own
+    compare()  # last: a new process starts with the peak memory of its parent
 
 
 if __name__ == "__main__":

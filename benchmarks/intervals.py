@@ -1,4 +1,4 @@
-"""How often the 95 % interval of KL holds the truth, over repetitions.
+"""How often the 95 % interval of KL contains the truth, over repetitions.
 
 Run with `python benchmarks/intervals.py [--repetitions 200] [--only NAME …]`.
 """

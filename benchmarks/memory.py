@@ -13,7 +13,7 @@ import numpy as np
 
 
 def peak() -> float:
-    """Return the most memory this process has held, in MiB."""
+    """Return the peak memory of this process, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

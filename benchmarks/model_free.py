@@ -37,16 +37,16 @@ def main() -> None:
         for name, pair in SETTINGS.items():
             samples = [pair.sample(rows, random_state=seed) for seed in range(options.repetitions)]
             start = perf_counter()
-            found = [vwkde.kl_divergence(*s, method="vwkde-mf", device=options.device).value for s in samples]
+            estimates = [vwkde.kl_divergence(*s, method="vwkde-mf", device=options.device).value for s in samples]
             seconds = (perf_counter() - start) / len(samples)
             plain = [vwkde.kl_divergence(*s, method="kde").value for s in samples]
-            errors = [np.sqrt(np.mean((np.array(values) - pair.kl) ** 2)) for values in (found, plain)]
+            errors = [np.sqrt(np.mean((np.array(values) - pair.kl) ** 2)) for values in (estimates, plain)]
             table.add_row(
                 name,
                 f"{rows:,}",
                 f"{pair.kl:.3f}",
-                f"{np.mean(found):.3f}",
-                f"{np.mean(found) / pair.kl - 1:+.1%}",
+                f"{np.mean(estimates):.3f}",
+                f"{np.mean(estimates) / pair.kl - 1:+.1%}",
                 *(f"{error:.3f}" for error in errors),
                 f"{seconds:.1f}",
             )

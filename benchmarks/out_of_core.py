@@ -1,9 +1,9 @@
-"""Seconds and peak memory of samples that do not fit into memory: two files, a KL, and the ratio at new points.
+"""Seconds and peak memory for samples that do not fit into memory: two files, a KL, and the ratio at new points.
 
 Run with `python benchmarks/out_of_core.py [--rows 5000000] [--columns 16] [--queries 10000] [--method vwkde-mb]`. The
-files are made in a temporary folder, and cost 4 bytes a number in float32. The peak is that of the process, libraries
+files are made in a temporary folder, and take 4 bytes per number in float32. The peak is that of the process, libraries
 included (VmHWM in /proc/self/status, so Linux only); making the files is not part of it. With `--workers 2` the passes
-are Dask tasks on so many processes of one thread each, and the peak is that of the process that asks.
+are Dask tasks on two processes of one thread each, and the peak is that of the calling process.
 """
 
 import argparse
@@ -34,13 +34,13 @@ def make_file(path: Path, rows: int, columns: int, shift: float, dtype: str, see
 
 
 def peak() -> float:
-    """Return the most memory that this process has held, in MiB."""
+    """Return the peak memory of this process, in MiB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
 
 
 def measure(options: argparse.Namespace) -> None:
-    """Measure, on a cluster or here."""
+    """Measure on a Dask cluster or in this process."""
     with ExitStack() as stack:
         if options.workers:
             from distributed import Client, LocalCluster
@@ -52,7 +52,7 @@ def measure(options: argparse.Namespace) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Fit, ask for ratios and for the divergence."""
+    """Fit, then compute ratios and the divergence."""
     p, q = (np.load(Path(options.folder) / name, mmap_mode="r") for name in ("p.npy", "q.npy"))
     settings = {"max_held": options.held, "max_basis": options.basis, "engine": "dask" if options.workers else "auto"}
     start = perf_counter()
@@ -75,12 +75,12 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--columns", type=int, default=16)
     parser.add_argument("--queries", type=int, default=10_000)
-    parser.add_argument("--held", type=int, default=10_000)
+    parser.add_argument("--held", type=int, default=10_000, help="Rows of each sample kept in memory.")
     parser.add_argument("--basis", type=int, default=1_000)
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float32")
     parser.add_argument("--method", choices=["kde", "vwkde-mb", "default"], default="vwkde-mb")
     parser.add_argument("--workers", type=int, default=0)
-    parser.add_argument("--folder", help="Where p.npy and q.npy are: measure only.")
+    parser.add_argument("--folder", help="Folder with p.npy and q.npy; they are not made.")
     options = parser.parse_args()
     if options.folder:
         measure(options)

@@ -1,4 +1,4 @@
-"""Level and power of the two-sample test, beside energy and MMD permutation tests of as many permutations.
+"""Level and power of the two-sample test, compared with energy and MMD tests with as many permutations.
 
 Run with `python benchmarks/two_sample.py [--repetitions 200]`.
 """
@@ -46,13 +46,13 @@ def main() -> None:
     for column in ("rows", "mean difference", "vwkde", "energy", "MMD"):
         table.add_column(column, justify="right")
     for rows, difference in ((100, 0.0), (100, 0.5), (100, 0.7), (500, 0.25), (500, 0.4)):
-        found = []
+        results = []
         for seed in range(options.repetitions):
             random = np.random.default_rng(seed)
             p, q = random.normal(size=(2, rows, 20))
             q[:, 0] += difference
-            found.append(p_values(p, q, seed))
-        shares = (np.mean([values[name] <= 0.05 for values in found]) for name in found[0])
+            results.append(p_values(p, q, seed))
+        shares = (np.mean([values[name] <= 0.05 for values in results]) for name in results[0])
         table.add_row(str(rows), str(difference), *(f"{share:.3f}" for share in shares))
     Console().print(table)
 

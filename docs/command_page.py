@@ -1,4 +1,4 @@
-"""Writes the page of the command line from the commands themselves."""
+"""Write the page of the command line from the commands themselves."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,26 +15,27 @@ Every command, with its arguments and options. `vwkde COMMAND --help` prints the
 
 
 def write_page(path: Path) -> None:
-    """Write the page, if it would differ from what is there."""
+    """Write the page if its text has changed."""
     text = "\n".join([HEAD, *_lines(typer.main.get_command(app), "vwkde")]) + "\n"
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
 
 
 def _lines(command: Any, name: str) -> Iterator[str]:
-    """Yield the lines about a command and those below it."""
+    """Yield the lines about a command and its subcommands."""
     subcommands = getattr(command, "commands", {})
     if not subcommands:
-        yield from _one(command, name)
+        yield from _section(command, name)
     for each, subcommand in subcommands.items():
         yield from _lines(subcommand, f"{name} {each}")
 
 
-def _one(command: Any, name: str) -> Iterator[str]:
+def _section(command: Any, name: str) -> Iterator[str]:
+    """Yield the section of one command: its usage, its help and a table of its parameters."""
     arguments = [each for each in command.params if each.param_type_name == "argument"]
     options = [each for each in command.params if each.param_type_name == "option" and each.name != "help"]
-    needed = [f"{max(each.opts, key=len)} {_value(each)}" for each in options if each.required]
-    yield f"## {name}\n\n```text\n{' '.join([name, *map(_shown_argument, arguments), *needed])}\n```\n"
+    required = [f"{max(each.opts, key=len)} {_value(each)}" for each in options if each.required]
+    yield f"## {name}\n\n```text\n{' '.join([name, *map(_usage, arguments), *required])}\n```\n"
     yield f"{command.help}\n"
     yield "| name | what it does | default |\n|---|---|---|"
     for each in (*arguments, *options):
@@ -42,7 +43,7 @@ def _one(command: Any, name: str) -> Iterator[str]:
     yield ""
 
 
-def _shown_argument(argument: Any) -> str:
+def _usage(argument: Any) -> str:
     return _value(argument) if argument.required else f"[{_value(argument)}]"
 
 

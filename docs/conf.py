@@ -1,4 +1,4 @@
-"""How Sphinx builds the pages; `make docs` runs it."""
+"""Sphinx configuration; `make docs` uses it."""
 
 import re
 import sys
@@ -16,7 +16,7 @@ author = "The vwkde developers"
 copyright = author
 version = release = vwkde.__version__
 
-# Formulas are plain Unicode: they need no MathJax, and read as well where the files themselves are browsed.
+# Formulas are plain Unicode: they need no MathJax, and are readable in the source files too.
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -68,22 +68,22 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
 }
 
-BESIDE = {
+PAGES_OF_OUTSIDE_FILES = {
     r"CONTRIBUTING\.md": "contributing.md",
     r"CHANGELOG\.md": "changelog.md",
     r"examples/(\w+)\.py": r"examples/\1.rst",
     r"examples": "examples/index.rst",
 }
-"""What lies beside this folder, and the page that it has here."""
+"""Patterns of files outside this folder, and the page that shows each of them here."""
 
 
 def setup(app: Any) -> None:
-    """Write the page of the command line, and let links to what lies beside this folder lead to pages."""
+    """Write the page of the command line, and point links to files outside this folder at their pages."""
     write_page(Path(app.srcdir) / "reference" / "command-line.md")
-    app.connect("source-read", _turn_links)
+    app.connect("source-read", _redirect_links)
 
 
-def _turn_links(_: Any, page: str, source: list[str]) -> None:
+def _redirect_links(_: Any, page: str, source: list[str]) -> None:
     outside = "../" * (page.count("/") + 1)
-    for target, inside in BESIDE.items():
+    for target, inside in PAGES_OF_OUTSIDE_FILES.items():
         source[0] = re.sub(rf"\]\({re.escape(outside)}{target}\)", rf"](/{inside})", source[0])

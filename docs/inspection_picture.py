@@ -18,13 +18,14 @@ def main() -> None:
         surfaces = make_surfaces(kind, n_good=GOOD, n_bad=3, seed=4)
         inspector = SurfaceInspector(features="texture").fit(surfaces.images[:GOOD])
         image, mask = surfaces.images[GOOD + column % 3], surfaces.masks[GOOD + column % 3]
-        found = inspector.check(image)
+        inspection = inspector.check(image)
         above, below = (figure.add_subplot(2, len(SURFACES), column + 1 + row * len(SURFACES)) for row in (0, 1))
         above.imshow(image, cmap="gray", vmin=0, vmax=1)
         above.set_title(f"{kind}: {surfaces.defects[GOOD + column % 3]}")
-        below.imshow(draw_overlay(image, found))
+        below.imshow(draw_overlay(image, inspection))
         below.contour(mask, levels=[0.5], colors="deepskyblue", linewidths=1)
-        below.set_title(f"{found.verdict}: {found.score:.0f} nats, limit {found.threshold:.0f}", fontsize="medium")
+        title = f"{inspection.verdict}: {inspection.score:.0f} nats, limit {inspection.threshold:.0f}"
+        below.set_title(title, fontsize="medium")
         for ax in (above, below):
             ax.set_axis_off()
     figure.savefig(TARGET, dpi=72)

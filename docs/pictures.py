@@ -36,7 +36,7 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Picture:
-    """One variant on the data it is for."""
+    """One variant, on data that suit it."""
 
     name: str
     title: str
@@ -57,15 +57,15 @@ PICTURES = (
         "Two triangles of modes",
         datasets.three_modes(),
         "mixture, network",
-        {"derivatives": "mixture", "weighting": "network"},
+        {"guide": None, "derivatives": "mixture", "weighting": "network"},
     ),
-    Picture("kernel", "Two bananas", datasets.bananas(), "kernel", {"derivatives": "kernel"}),
+    Picture("kernel", "Two bananas", datasets.bananas(), "kernel", {"guide": None, "derivatives": "kernel"}),
     Picture("kde", "Two triangles of modes", datasets.three_modes(), "kde", {}, "kde", rows=10_000),
 )
 
 
 def draw_twenty_dimensions() -> None:
-    """Save mean and standard deviation of the KL estimates at 1,000 rows in twenty dimensions, beside the truth."""
+    """Save mean and standard deviation of the KL estimates at 1,000 rows in twenty dimensions, with the truth."""
     results = json.loads(RECORD.read_text(encoding="utf-8"))["results"]
     figure = Figure(figsize=(8, 4), layout="constrained")
     ax = figure.subplots()
@@ -108,10 +108,10 @@ def draw_data(ax: Axes, P: Any, Q: Any, picture: Picture) -> None:
     ax.legend(frameon=False, fontsize="small", markerscale=3)
 
 
-def draw_log_ratios(ax: Axes, truth: Any, found: list[tuple[str, Any, str]]) -> None:
-    """Show estimates of the log ratio against the truth; a name is drawn once."""
+def draw_log_ratios(ax: Axes, truth: Any, estimates: list[tuple[str, Any, str]]) -> None:
+    """Show estimates of the log ratio against the truth, each label once."""
     low, high = np.quantile(truth, [0.005, 0.995])
-    for label, ratio, color in {f[0]: f for f in found}.values():
+    for label, ratio, color in {each[0]: each for each in estimates}.values():
         ax.scatter(truth, ratio.numerator_log_ratio_, s=4, alpha=0.4, color=color, label=label, linewidths=0)
     ax.plot([low, high], [low, high], color=BLACK, lw=1)
     margin = 0.4 * (high - low)

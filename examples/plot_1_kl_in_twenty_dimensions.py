@@ -2,7 +2,7 @@
 KL divergence in twenty dimensions
 ==================================
 
-Two samples of 1,000 rows and 20 columns, whose densities are known, so that we can see how far off each estimate is.
+Two samples of 1,000 rows and 20 columns, whose densities are known, so that we can see the error of each estimate.
 Plain kernel estimates and nearest neighbours are biased here.
 """
 
@@ -25,8 +25,8 @@ kl = vwkde.kl_divergence(P, Q)
 kl
 
 # %%
-# ``method=`` names the paper's estimator and the usual ones. Plain kernel estimates come out clearly negative, which no
-# divergence can be; a warning says so, and we silence it because that is what we came to see.
+# ``method=`` names the paper's estimator and the usual ones. The plain kernel estimate is clearly negative, which no
+# divergence can be; a warning says so. We silence it here, because this example shows that bias on purpose.
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", vwkde.BiasWarning)
@@ -43,9 +43,9 @@ _ = display.ax_.set_xlim(-1.6, 1.6)
 
 # %%
 # Plain kernel estimates and nearest neighbours are off by more than the divergence itself. The interval of the
-# nearest-neighbour estimate is short and wrong: it tells how the estimate scatters from sample to sample, and nothing
-# of its bias. The interval of the plain kernel estimate reaches far beyond the picture, because the bias that smoothing
-# leaves can be told here, and is. The last two intervals hold the truth.
+# nearest-neighbour estimate is short and wrong: it covers how the estimate varies from sample to sample, but not its
+# bias. The interval of the plain kernel estimate reaches far beyond the picture, because it includes the bias of
+# smoothing, which can be estimated there. The last two intervals contain the truth.
 #
 # A single pair of samples proves little. ``python benchmarks/families.py`` repeats this thirty times on 29 pairs of
 # densities.

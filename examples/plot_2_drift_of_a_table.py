@@ -8,7 +8,7 @@ A table of measurements arrives every week. Has it changed, by how much, and in 
 # %%
 # The reference is 269 rows and five columns of scikit-learn's breast cancer data. Two later weeks are made of other
 # rows. In the second one the values of ``mean smoothness`` have been shuffled, as a wrong join would do: every column
-# by itself looks as before.
+# by itself looks unchanged.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,7 +28,7 @@ changed["mean smoothness"] = changed["mean smoothness"].sample(frac=1, random_st
 vwkde.two_sample_test(quiet, reference)
 
 # %%
-# The other week does not. The means see nothing; the covariances do.
+# The other week does not pass. The means show no change; the covariances do.
 
 vwkde.two_sample_test(changed, reference)
 
@@ -41,8 +41,8 @@ divergences = {f"{name} week": ratio.divergence("jensen-shannon") for name, rati
 display = vwkde.DivergenceDisplay.from_estimates(divergences)
 
 # %%
-# **In which columns?** Leave one column out at a time and test again. Without ``mean smoothness`` nothing is left of
-# the change; without any other column it still shows.
+# **In which columns?** Leave one column out at a time and test again. Without ``mean smoothness`` the change
+# disappears; without any other column it remains.
 
 p_values = {
     column: vwkde.two_sample_test(changed.drop(columns=column), reference.drop(columns=column)).p_value

@@ -2,8 +2,8 @@
 Covariate shift
 ===============
 
-A model is trained on one population and used on another. Importance weights make the training rows count as often as
-rows like them occur where the model is used.
+A model is trained on one population and used on another. Importance weights make each training row count as often as
+similar rows occur where the model is used.
 """
 
 # %%
@@ -39,7 +39,7 @@ weights = ratio.importance_weights()
 ratio
 
 # %%
-# The picture tells whether the weights can be trusted: how many rows carry them.
+# The picture shows whether the weights can be trusted: how many rows share them.
 
 display = vwkde.OverlapDisplay.from_estimator(ratio)
 
@@ -51,19 +51,19 @@ weighted = make_pipeline(StandardScaler(), LinearRegression())
 weighted.fit(train, y_train, linearregression__sample_weight=weights)
 errors = {
     name: mean_squared_error(y_target, model.predict(target))
-    for name, model in (("trained as it is", plain), ("with importance weights", weighted))
+    for name, model in (("trained without weights", plain), ("with importance weights", weighted))
 }
 for name, error in errors.items():
     print(f"{name}: mean squared error {error:.3f} where it is used")
 
 # %%
-# Large dots are rows that count much.
+# Large dots are rows with large weights.
 
 grid = np.column_stack([np.linspace(-3, 2.5, 100), np.zeros((100, 2))])
 figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 ax.scatter(train[:, 0], y_train, s=3 + 12 * weights, color="#d1495b", alpha=0.4, lw=0, label="training rows")
 ax.scatter(target[:, 0], y_target, s=6, color="#00798c", alpha=0.4, lw=0, label="rows where it is used")
-ax.plot(grid[:, 0], plain.predict(grid), color="#d1495b", label="trained as it is")
+ax.plot(grid[:, 0], plain.predict(grid), color="#d1495b", label="trained without weights")
 ax.plot(grid[:, 0], weighted.predict(grid), color="#00798c", label="with importance weights")
 ax.set(xlabel="first column", ylabel="y", ylim=(-2, 2))
 _ = ax.legend(frameon=False, ncols=2)

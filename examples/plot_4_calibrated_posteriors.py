@@ -2,8 +2,8 @@
 Calibrated posteriors
 =====================
 
-Of the days for which a forecast says 70 % rain, seven in ten should be wet. ``RatioClassifier`` gets its probabilities
-from density ratios, and is compared here with two other classifiers.
+If a forecast says 70 % rain, it should rain on seven of ten such days. ``RatioClassifier`` gets its probabilities from
+density ratios, and is compared here with two other classifiers.
 """
 
 # %%
@@ -43,17 +43,17 @@ figure, ax = plt.subplots(figsize=(5.6, 5), layout="constrained")
 colours = {"RatioClassifier": "#00798c", "naive Bayes": "#d1495b", "boosted trees": "#8a8a8a"}
 for name, p in probability.items():
     CalibrationDisplay.from_predictions(y, p, n_bins=8, strategy="quantile", name=name, ax=ax, color=colours[name])
-_ = ax.set(xlabel="predicted probability of a benign one", ylabel="share of benign ones")
+_ = ax.set(xlabel="predicted probability of benign", ylabel="share of benign")
 
 # %%
-# Fitted to all rows, it tells how far the classes are from one another.
+# Fitted to all rows, the classifier shows how far apart the classes are.
 
 classifier = vwkde.RatioClassifier().fit(X, data.target_names[y])
 classifier
 
 # %%
-# The shares of the classes in the training rows are the priors. Where it is used they may differ. The fitted ratio of
-# the two classes answers for any prior; ``RatioClassifier(priors=...)`` sets them once and for all.
+# The shares of the classes in the training rows are the priors. They may differ where the classifier is used. The
+# fitted ratio of the two classes gives posteriors for any prior; ``RatioClassifier(priors=...)`` sets fixed ones.
 
 ratio = classifier.ratios_[0, 1]  # benign against malignant
 few = X.iloc[:3]

@@ -3,7 +3,7 @@ Mutual information
 ==================
 
 How much does one set of columns tell about another? Mutual information answers in nats, whatever the relation looks
-like; correlation sees straight lines only.
+like; correlation only sees straight lines.
 """
 
 # %%
@@ -33,7 +33,7 @@ for ax, (name, (a, b)) in zip(axes, relations.items(), strict=True):
     ax.set(title=f"{name}\nI = {information.value:.2f} nats, r = {correlation:.2f}", xticks=[], yticks=[])
 
 # %%
-# Each has an interval. That of no relation holds zero.
+# Each has an interval. Without a relation, the interval contains zero.
 
 display = vwkde.DivergenceDisplay.from_estimates(estimates)
 

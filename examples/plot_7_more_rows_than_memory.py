@@ -2,13 +2,13 @@
 More rows than memory
 =====================
 
-Two files of numbers that are never read as a whole. Of each sample some rows are held in memory; all rows stand behind
-the kernel sums, which run over the files in pieces.
+Two files that are never read as a whole. Some rows of each sample are kept in memory; the kernel sums use all rows, and
+read the files in pieces.
 """
 
 # %%
-# The samples: one file each, a million rows of 8 columns. With hundreds of gigabytes nothing below would change but the
-# time, which grows with the number of rows.
+# The samples: one file each, a million rows of 8 columns. With hundreds of gigabytes, only the time would change: it
+# grows with the number of rows.
 
 import tempfile
 from pathlib import Path
@@ -31,8 +31,8 @@ for path, mean in ((p_path, 0.0), (q_path, 0.35)):
 truth = columns * 0.35**2 / 2
 
 # %%
-# The path is all that the estimator needs. It holds 2,000 rows of each sample, which are what the divergence averages
-# over, and sums over all of them.
+# The estimator only needs the paths. It keeps 2,000 rows of each sample in memory, over which the divergence is
+# averaged; the kernel sums run over all rows.
 
 start = perf_counter()
 estimate = vwkde.kl_divergence(p_path, q_path, method="vwkde-mb", max_held=2_000, max_basis=300)
@@ -45,12 +45,12 @@ estimate
 p, q = np.load(p_path, mmap_mode="r"), np.load(q_path, mmap_mode="r")
 sizes = [1_000, 10_000, 100_000, 1_000_000]
 settings = {"max_held": 2_000, "max_basis": 300}
-found = {
+by_method = {
     method: [vwkde.kl_divergence(p[:n], q[:n], method=method, **settings) for n in sizes]
     for method in ("kde", "vwkde-mb")
 }
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-for (method, estimates), colour in zip(found.items(), ("#d1495b", "#00798c"), strict=True):
+for (method, estimates), colour in zip(by_method.items(), ("#d1495b", "#00798c"), strict=True):
     values, errors = ([getattr(each, name) for each in estimates] for name in ("value", "standard_error"))
     ax.errorbar(sizes, values, yerr=2 * np.array(errors), fmt="o-", capsize=3, color=colour, label=method)
 ax.axhline(truth, color="black", lw=1, label="truth")
@@ -58,8 +58,8 @@ ax.set(xscale="log", xlabel="rows of each sample", ylabel="KL divergence in nats
 legend = ax.legend(frameon=False)
 
 # %%
-# Dask arrays go in the same way, and then the passes are tasks of a cluster; ``device="cuda"`` runs the sums on a GPU.
-# :doc:`/scale` has both.
+# Dask arrays work in the same way; the passes are then tasks of a cluster. ``device="cuda"`` runs the sums on a GPU.
+# :doc:`/scale` explains both.
 
 del p, q
 folder.cleanup()

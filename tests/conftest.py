@@ -9,22 +9,163 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
+ALL = ("",)
+"""Stands for every test of a file: what all their names begin with."""
 
-SLOW = ()
-"""Files, and tests as `file::name`, below the folder of the tests."""
+SLOW = {
+    "_answers/test_functionals.py": (
+        "test_exact_ratios_give_exact_divergences",
+        "test_noise_in_the_ratio_cancels_to_second_order",
+    ),
+    "_answers/test_overlap.py": ALL,
+    "_compute/sums/test_sums.py": ("test_agrees_with_exact_arithmetic",),
+    "_coordinates/test_directions.py": (
+        "test_many_directions_are_none_to_choose_from",
+        "test_two_directions_of_twelve_are_found_where_first_and_second_moments_agree",
+    ),
+    "_data/test_in_memory.py": (
+        "test_every_form_is_near_the_truth_on_streams",
+        "test_the_answer_does_not_depend_on_blocks",
+    ),
+    "_data/test_streams.py": ("test_memory_stays_small",),
+    "_data/test_validation.py": (
+        "test_bad_query_points_are_refused",
+        "test_disjoint_samples_give_a_finite_answer_and_a_warning",
+        "test_mostly_equal_rows_and_skewed_data_give_finite_answers",
+        "test_numbers_near_the_largest_and_columns_far_from_zero_count",
+        "test_one_dimensional_and_integer_data",
+        "test_the_same_numbers_in_other_clothes",
+    ),
+    "_display/test_html.py": ("test_an_inspection_shows_verdict_and_map",),
+    "_fit/test_candidates.py": (
+        "test_directions_are_not_sought_where_the_only_guide_depends_on_the_axes",
+        "test_large_samples_are_chosen_for_on_a_part_and_fitted_whole",
+        "test_the_data_choose",
+        "test_the_variational_weight_acts_on_what_a_guide_leaves",
+    ),
+    "_fit/test_guided_ratio.py": ("test_a_weight_on_top_of_a_guide_must_earn_its_place",),
+    "_fit/test_subspace.py": ALL,
+    "_models/derivatives/test_score_network.py": ALL,
+    "_models/derivatives/test_select.py": ("test_other_shapes_do_not",),
+    "_models/derivatives/test_tied.py": ("test_agrees_with_scikit_learn",),
+    "_models/test_guides.py": ("test_row_weights_reach_every_guide",),
+    "_models/weights/test_weight_network.py": ALL,
+    "baselines/test_baseline_ratio.py": ("test_a_baseline_gives_a_divergence_with_error_and_a_log_ratio",),
+    "baselines/test_debiased.py": (
+        "test_log_ratio_is_near_the_truth",
+        "test_recovers_the_divergence_in_two_dimensions",
+    ),
+    "baselines/test_direct.py": ("test_recovers_the_divergence_in_two_dimensions",),
+    "baselines/test_ensemble.py": ("test_recovers_the_divergence_in_two_dimensions",),
+    "baselines/test_mine.py": ALL,
+    "baselines/test_nearest.py": ("test_the_kl_of_two_gaussians",),
+    "baselines/test_posteriors.py": ALL,
+    "baselines/test_risk.py": ("test_the_kl_of_two_gaussians",),
+    "cli/test_inspect.py": ALL,
+    "cli/test_inspect_demo.py": ALL,
+    "cli/test_main.py": (
+        "test_a_reader_who_leaves_is_no_finding",
+        "test_bandwidth_may_be_a_rule",
+        "test_demo_prints_the_table_and_draws_the_picture",
+        "test_demo_without_matplotlib_still_gives_the_table",
+        "test_kl_prints_the_value",
+        "test_ratio_prints_csv_and_writes_files",
+        "test_warnings_are_one_line",
+    ),
+    "inspection/data/test_images.py": ("test_a_bomb_is_refused_without_decoding",),
+    "inspection/model/test_inspector.py": (
+        "test_a_gpu_judges_as_the_cpu_does",
+        "test_adding_is_fitting_all_with_the_same_coordinates",
+        "test_good_images_pass_and_defects_are_found_where_they_are",
+        "test_the_stated_rate_of_good_images_is_rejected",
+    ),
+    "inspection/model/test_library.py": ("test_a_device_finds_what_the_cpu_finds",),
+    "inspection/model/test_rates.py": ALL,
+    "inspection/runs/test_dask.py": ALL,
+    "inspection/runs/test_evaluation.py": ("test_several_data_sets_of_the_older_layout",),
+    "inspection/runs/test_interrupted.py": ALL,
+    "inspection/server/test_app.py": (
+        "test_checks_see_one_model_whole_while_others_add",
+        "test_the_command_serves_until_it_is_interrupted",
+    ),
+    "inspection/server/test_browser.py": ALL,
+    "reproduce/test_detectors.py": (
+        "test_distances_to_neighbours_are_those_of_a_sort",
+        "test_kde_is_the_smallest_divergence_by_plain_estimates",
+    ),
+    "reproduce/test_figures.py": ALL,
+    "reproduce/test_surfaces.py": (
+        "test_a_network_sees_a_patch_as_it_sees_it_within_an_image",
+        "test_methods_that_see_more_than_gradients_find_the_defect",
+        "test_one_computation_serves_both_tables",
+    ),
+    "test_bench.py": (
+        "test_every_engine_takes_part",
+        "test_every_task_is_timed",
+        "test_limits_are_those_of_the_threads_asked_for",
+        "test_peers_estimate_the_divergence",
+        "test_the_command_leaves_numbers_and_a_picture",
+        "test_the_limit_is_that_of_operations_and_exponentials_together",
+    ),
+    "test_classifier.py": (
+        "test_held_out_log_loss_on_iris",
+        "test_scikit_learn_accepts_it",
+        "test_the_posterior_of_high_dimensional_gaussians_is_near_the_truth",
+    ),
+    "test_dask.py": ALL,
+    "test_displays.py": (
+        "test_effective_size_falls_with_the_distance",
+        "test_importing_a_display_loads_no_matplotlib",
+    ),
+    "test_divergences.py": (
+        "test_equal_densities_have_no_divergence",
+        "test_method_names_stand_for_parameters",
+        "test_standard_error_covers_the_scatter",
+        "test_the_default_is_within_the_floor_of_any_estimator",
+        "test_the_one_dimensional_example_is_flat_in_the_bandwidth",
+        "test_the_papers_estimator_is_near_the_truth_where_plain_kde_is_not",
+        "test_unequal_sizes",
+    ),
+    "test_docs.py": ALL,
+    "test_information.py": ALL,
+    "test_properties.py": ALL,
+    "test_ratio.py": (
+        "test_any_affine_copy_gives_the_same_answer",
+        "test_bandwidth_rules_are_averaged_over_the_samples",
+        "test_both_samples_count_alike_whatever_their_sizes",
+        "test_chosen_derivatives_of_gaussian_data_are_those_of_the_paper",
+        "test_equal_weights_are_no_weights_and_their_scale_is_free",
+        "test_every_target_lowers_the_bias_where_it_looks",
+        "test_far_queries_have_finite_log_ratios",
+        "test_fitting_again_forgets_the_first_fit",
+        "test_importance_weights_turn_the_denominator_into_the_numerator",
+        "test_memory_budget_and_threads_do_not_matter",
+        "test_models_of_several_modes_leave_less_bias_than_one_gaussian",
+        "test_posterior_follows_the_ratio_and_the_prior",
+        "test_row_order_does_not_matter_even_where_choices_are_random",
+        "test_scikit_learn_conventions",
+        "test_targets_differ",
+        "test_the_same_seed_gives_the_same_answer",
+        "test_the_weight_that_the_default_tries_is_that_of_the_chosen_scores",
+        "test_weights_correct_a_biased_sample",
+        "test_without_options_the_scores_are_chosen_by_the_held_out_loss_and_it_is_told",
+    ),
+    "test_scale_docs.py": ALL,
+}
+"""Files below the folder of the tests, and what the names of their slow tests begin with."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the slow tests."""
-    stale = [entry for entry in SLOW if not _exists(*entry.split("::"))]
+    stale = [f"{file} {name}" for file, names in SLOW.items() for name in names if not _has_test(TESTS / file, name)]
     if stale:
         raise pytest.UsageError(f"tests/conftest.py lists tests that do not exist: {', '.join(stale)}.")
     for item in items:
-        file = item.path.relative_to(TESTS).as_posix()
-        if file in SLOW or f"{file}::{getattr(item, 'originalname', None)}" in SLOW:
+        names = SLOW.get(item.path.relative_to(TESTS).as_posix())
+        if names is not None and item.name.startswith(names):
             item.add_marker(pytest.mark.slow)
 
 
-def _exists(file: str, name: str = "") -> bool:
-    return (TESTS / file).is_file() and f"def {name}" in (TESTS / file).read_text()
+def _has_test(file: Path, name: str) -> bool:
+    return file.is_file() and f"def {name}" in file.read_text()

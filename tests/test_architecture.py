@@ -1,4 +1,4 @@
-"""The shape of the house: imports go one way, and importing is cheap."""
+"""The structure of the package: imports go one way, and importing is cheap."""
 
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ CONTRACTS = Path(__file__).parents[1] / "pyproject.toml"
 
 
 def broken_imports(source: Path, contract: str = "") -> str:
-    """Return what import-linter says of the package in that folder, or nothing where every contract is kept."""
+    """Return what import-linter reports on the package in that folder, or nothing if every contract is kept."""
     command = "from importlinter.cli import lint_imports_command; lint_imports_command()"
     options = ["--config", str(CONTRACTS), "--no-cache", "--no-logo", *(["--contract", contract] if contract else [])]
     run = subprocess.run([sys.executable, "-c", command, *options], cwd=source, capture_output=True, text=True)
@@ -22,8 +22,8 @@ def broken_imports(source: Path, contract: str = "") -> str:
 
 
 def test_imports_keep_the_contracts():
-    told = broken_imports(SOURCE.parent)
-    assert not told, told
+    report = broken_imports(SOURCE.parent)
+    assert not report, report
 
 
 UPWARD = {
@@ -34,7 +34,7 @@ UPWARD = {
     "in_function": "def late():\n    from vwkde.ratio import DensityRatio\n    return DensityRatio",
     "for_types": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from vwkde.ratio import DensityRatio",
 }
-"""Every form of an import that goes up, when a module of `_compute` has it."""
+"""Every form of import; each goes up when it is in a module of `_compute`."""
 
 
 @pytest.fixture
@@ -46,8 +46,8 @@ def copied(tmp_path: Path) -> Path:
 def test_upward_imports_are_seen_in_every_form(copied: Path):
     for name, text in UPWARD.items():
         (copied / "_compute" / f"{name}.py").write_text(f"{text}\n")
-    told = broken_imports(copied.parent, "rooms")
-    assert [name for name in UPWARD if f"vwkde._compute.{name} -> vwkde.ratio" not in told] == []
+    report = broken_imports(copied.parent, "rooms")
+    assert [name for name in UPWARD if f"vwkde._compute.{name} -> vwkde.ratio" not in report] == []
 
 
 def test_an_import_of_the_root_is_seen(copied: Path):

@@ -1,4 +1,4 @@
-"""The bench: what it times, and what it leaves behind."""
+"""The benchmark: what it times, and what it writes."""
 
 import json
 from io import StringIO

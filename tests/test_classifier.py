@@ -82,7 +82,7 @@ def test_priors_move_the_posterior_by_their_odds():
     x, y = load_iris(return_X_y=True)
     x, y = x[50:], y[50:]
     equal = RatioClassifier(ratio=KDE).fit(x, y)
-    moved = RatioClassifier(KDE, priors=[0.2, 0.8]).fit(x, y)
+    moved = RatioClassifier(ratio=KDE, priors=[0.2, 0.8]).fit(x, y)
     np.testing.assert_allclose(equal.priors_, [0.5, 0.5])
     np.testing.assert_allclose(moved.decision_function(x) - equal.decision_function(x), np.log(4))
 

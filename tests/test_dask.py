@@ -182,7 +182,7 @@ def test_a_cluster_that_is_not_there_is_told(monkeypatch):
 
 
 def test_a_killed_worker_changes_nothing(client, tmp_path, here):
-    """The process that works on the second chunk dies in the middle of it; another one does what it did."""
+    """The process that works on the second chunk dies in the middle of it; another one takes over."""
     p, q = samples()
     p = da.from_array(p, chunks=(800, 3)).map_blocks(slow_the_first_time, dtype=float, folder=str(tmp_path))
     before = set(client.run(os.getpid).values())

@@ -65,7 +65,7 @@ def test_a_mixture_of_one_is_a_gaussian():
 
 
 def test_three_modes_need_two_dimensions():
-    with pytest.raises(ValueError, match=r"2 dimensions and more\. Got 1"):
+    with pytest.raises(ValueError, match=r"at least 2\. Got 1"):
         datasets.three_modes(1)
 
 

@@ -2,14 +2,12 @@
 
 import ast
 import contextlib
-import doctest
 import io
 import json
 import re
 import shlex
 import sys
 import tomllib
-from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -34,8 +32,6 @@ PRINTED = {"README.md": "kl = ", "docs/index.md": "kl = ", "docs/inspection.md":
 WITH_FILES = {"docs/getting-started.md"}
 """Pages whose commands read the files that their Python writes."""
 CUT = "…\n"
-WITHOUT_EXAMPLES = {"vwkde.catalogue", "vwkde.exceptions", "vwkde.results"}
-"""Modules whose public names need none."""
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -199,14 +195,6 @@ def test_all_public_names_have_a_place_in_the_reference():
     assert {line.strip() for line in page.splitlines()} >= set(vwkde.__all__)
 
 
-@pytest.mark.parametrize("module", sorted({getattr(vwkde, name).__module__ for name in vwkde.__all__}))
-def test_examples_of_the_reference_run(module):
-    found = doctest.testmod(import_module(module))
-    assert found.failed == 0
-    assert (found.attempted == 0) == (module in WITHOUT_EXAMPLES)
-    plt.close("all")
-
-
 def test_the_page_of_the_command_line_has_every_command(tmp_path):
     module_at("docs", "command_page.py").write_page(tmp_path / "page.md")
     page = (tmp_path / "page.md").read_text(encoding="utf-8")
@@ -236,7 +224,7 @@ def test_the_comparison_agrees_with_the_results():
 
 
 def module_at(*path):
-    """Return a module that is no part of the package."""
+    """Return a module that is not part of the package."""
     place = spec_from_file_location(Path(path[-1]).stem, ROOT.joinpath(*path))
     module = sys.modules[place.name] = module_from_spec(place)  # dataclasses look for their module there
     place.loader.exec_module(module)

@@ -58,7 +58,7 @@ def test_pairs_are_never_rows_and_stay_in_their_fold():
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        (np.zeros(20), np.zeros(19), "as many rows. Got 20 and 19"),
+        (np.zeros(20), np.zeros(19), "same number of rows. Got 20 and 19"),
         (np.arange(9.0), np.arange(9.0), "at least 10 are needed"),
         (np.array([np.nan] * 20), np.arange(20.0), "X must be finite"),
     ],

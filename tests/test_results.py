@@ -34,7 +34,7 @@ def test_prints_a_report():
 
 
 def test_a_negative_value_is_explained():
-    assert "too small to tell from zero" in str(Estimate(-0.01, 0.1, kind="kl"))
+    assert "too small to distinguish from zero" in str(Estimate(-0.01, 0.1, kind="kl"))
     assert "too small" not in str(ESTIMATE)
 
 

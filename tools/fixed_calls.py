@@ -1,8 +1,8 @@
-"""Records what fixed calls of the public interface give, so that changes inside can be shown to change nothing.
+"""Record the results of fixed calls of the public interface, to show that internal changes leave them the same.
 
 Run with `python tools/fixed_calls.py record before.json [--only PATTERN]` before a change, with `after.json` after it,
 and then with `python tools/fixed_calls.py compare before.json after.json [--tolerance 1e-9]`. The data are random, but
-the same every time. Commands are run as users run them, by the installed program `vwkde`.
+the same every time. Commands are run as users run them, with the installed program `vwkde`.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def bent(random: Random, rows: int, bend: float) -> Floats:
 
 
 def modes(random: Random, rows: int, turn: float) -> Floats:
-    """Draw points of three modes on a circle, turned by some angle, in two columns, and noise in eighteen more."""
+    """Draw points of three modes on a circle, turned by an angle, in two columns, and noise in 18 more."""
     across, along = random.normal(size=(2, rows))
     angle = np.pi * (turn + 2 / 3 * random.integers(3, size=rows))
     place = (1.75 + 0.55 * across + 0.77j * along) * np.exp(1j * angle)
@@ -87,7 +87,7 @@ PROBLEMS: dict[str, Callable[[Random], tuple[Any, Any]]] = {
     "few": lambda r: (r.normal(0, 1, (15, 2)), r.normal(0.5, 1, (18, 2))),
     "apart": lambda r: (r.normal(0, 1, (100, 2)), r.normal(1e6, 1, (100, 2))),
 }
-"""Pairs of samples, each of a kind that leads the estimators elsewhere."""
+"""Pairs of samples of different kinds, which take the estimators down different paths."""
 
 
 def samples(problem: str) -> tuple[Any, Any]:
@@ -96,21 +96,21 @@ def samples(problem: str) -> tuple[Any, Any]:
 
 
 def ask(problem: str, verb: str = "kl_divergence", **settings: Any) -> Any:
-    """Return what a function of two samples answers."""
+    """Return the result of a function of two samples."""
     return getattr(vwkde, verb)(*samples(problem), **settings)
 
 
 def compare_by(method: str, **settings: Any) -> dict[str, Any]:
     """Return the KL divergence by a method and, if it has one, the log ratio at points."""
     p, q = samples("cloud")
-    found = {"kl": vwkde.kl_divergence(p, q, method=method, **settings)}
+    results = {"kl": vwkde.kl_divergence(p, q, method=method, **settings)}
     if method != "nngarcia":
-        found["log ratio"] = vwkde.log_density_ratio(p, q, at=q[:20] + 0.1, method=method, **settings)
-    return found
+        results["log ratio"] = vwkde.log_density_ratio(p, q, at=q[:20] + 0.1, method=method, **settings)
+    return results
 
 
-def tell_all(ratio: vwkde.DensityRatio, at: Any) -> dict[str, Any]:
-    """Return all that a fitted ratio can tell."""
+def all_answers(ratio: vwkde.DensityRatio, at: Any) -> dict[str, Any]:
+    """Return everything that a fitted ratio can answer."""
     properties = ("guide_", "bandwidth_", "diagnostics_", "numerator_log_ratio_", "denominator_log_ratio_")
     of_points = ("log_ratio", "ratio", "posterior", "log_weight", "residual_bias")
     return {
@@ -123,12 +123,12 @@ def tell_all(ratio: vwkde.DensityRatio, at: Any) -> dict[str, Any]:
 
 
 def fit(problem: str = "plane", form: str = "array", weighted: bool = False, **parameters: Any) -> dict[str, Any]:
-    """Fit a ratio to samples in some form, perhaps with weights of the rows, and return all that it tells."""
+    """Fit a ratio to samples in some form, optionally with weights of the rows, and return all its answers."""
     (p, q), convert = samples(problem), FORMS[form]
     weights = {"numerator_weight": np.arange(len(p)) % 4, "denominator_weight": 0.5 + np.arange(len(q)) % 3}
     with TemporaryDirectory() as folder, chdir(folder):
         ratio = vwkde.DensityRatio(**parameters).fit(convert(p, "p"), convert(q, "q"), **(weights if weighted else {}))
-        return tell_all(ratio, convert(q[:20] + 0.1, "points"))
+        return all_answers(ratio, convert(q[:20] + 0.1, "points"))
 
 
 def save(x: Floats, name: str, ending: str = "") -> Path:
@@ -156,12 +156,12 @@ def diverge(**parameters: Any) -> dict[str, Any]:
     """Return every divergence of one fitted ratio."""
     ratio = vwkde.DensityRatio(**parameters).fit(*samples("cloud"))
     kinds = ("kl", "reverse-kl", "jensen-shannon", "hellinger", "chi2", "total-variation")
-    found = {kind: ratio.divergence(kind=kind, confidence_level=0.9) for kind in kinds}
-    return found | {f"renyi {order}": ratio.divergence(kind="renyi", order=order) for order in (0.3, 0.5, 2, 3.5)}
+    fixed = {kind: ratio.divergence(kind=kind, confidence_level=0.9) for kind in kinds}
+    return fixed | {f"renyi {order}": ratio.divergence(kind="renyi", order=order) for order in (0.3, 0.5, 2, 3.5)}
 
 
 def classify(centres: list[float], weighted: bool = False, **parameters: Any) -> dict[str, Any]:
-    """Return what a classifier of Gaussian classes tells of some rows."""
+    """Return the predictions of a classifier of Gaussian classes for some rows."""
     x = np.random.default_rng(0).normal(np.repeat(centres, 120)[:, None], 1.0, (120 * len(centres), 3))
     y, weight = np.arange(len(x)) // 120, 0.5 + np.arange(len(x)) % 3
     model = vwkde.RatioClassifier(**parameters).fit(x, y, sample_weight=weight if weighted else None)
@@ -175,7 +175,7 @@ def name_methods() -> list[str]:
 
 
 def run_program(command: str) -> dict[str, Any]:
-    """Run `vwkde` in the current folder; return its status, what it prints as JSON, and how often it warns."""
+    """Run `vwkde` in the current folder; return its status, its output as JSON, and the number of warnings."""
     words = [Path(sys.executable).with_name("vwkde"), *command.split()]
     done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8")
     printed = json.loads(done.stdout) if "--json" in command else None
@@ -184,7 +184,7 @@ def run_program(command: str) -> dict[str, Any]:
 
 
 def run_on_files(command: str) -> dict[str, Any]:
-    """Run a command on files of two samples and points; a table that it writes counts as well."""
+    """Run a command on files of two samples and points; return its output and the table that it writes, if any."""
     p, q = samples("plane")
     with TemporaryDirectory() as folder, chdir(folder):
         for name, x in {"p": p, "q": q, "z": q[:20]}.items():
@@ -193,7 +193,7 @@ def run_on_files(command: str) -> dict[str, Any]:
 
 
 def inspect(features: str) -> dict[str, Any]:
-    """Learn a surface, check images, learn more, check again, and evaluate; return what the run folders hold."""
+    """Learn a surface, check images, learn more, check again, and evaluate; return the contents of the run folders."""
     commands = (
         f"inspect fit set/good --features {features} -o part.vwkde",
         "inspect check set/scratch -m part.vwkde -o first --json",
@@ -203,10 +203,10 @@ def inspect(features: str) -> dict[str, Any]:
     )
     with TemporaryDirectory() as folder, chdir(folder):
         draw_surfaces(np.random.default_rng(0))
-        found: dict[str, Any] = {command: run_program(command) for command in commands}
+        results: dict[str, Any] = {command: run_program(command) for command in commands}
         for run in map(Path, ("first", "second", "third")):
-            found[run.name] = json.loads((run / "results.json").read_bytes()), pd.read_csv(run / "scores.csv")
-    return found
+            results[run.name] = json.loads((run / "results.json").read_bytes()), pd.read_csv(run / "scores.csv")
+    return results
 
 
 def draw_surfaces(random: Random) -> None:
@@ -231,7 +231,7 @@ def grain(random: Random) -> Floats:
 
 ROUND = SimpleNamespace(score=lambda x: -x, laplacian_over_density=lambda x: (x**2).sum(axis=1) - x.shape[1])
 BROUGHT = SimpleNamespace(fit=lambda *_: ROUND)
-"""A model of derivatives such as users may bring: a standard Gaussian, whatever the rows."""
+"""A model of derivatives as a user could write it: a standard Gaussian, whatever the rows."""
 PAPER = {"guide": None}
 MODEL_BASED = PAPER | {"derivatives": "gaussian", "max_basis": 200}
 WIDE = {"guide": "gaussian", "bandwidth": 0.5}
@@ -300,29 +300,29 @@ CALLS: dict[Callable[..., Any], list[dict[str, Any]]] = {
     ],
     inspect: [{"features": "texture"}, {"features": "gradient"}],
 }
-"""What is asked, and the settings with which it is asked, call by call."""
+"""The functions to call, and the settings of each call."""
 
 
 def name(asked: Callable[..., Any], given: Mapping[str, Any]) -> str:
-    """Return the name of a call, in which objects go by their class."""
+    """Return the name of a call; objects are named by their class."""
     plain = str | int | float | list | None
     shown = {key: value if isinstance(value, plain) else type(value).__name__ for key, value in given.items()}
     return " ".join([asked.__name__, *(f"{key}={value}" for key, value in shown.items())])
 
 
 def record(path: Path, pattern: str) -> None:
-    """Make the calls whose names match, and write what they give."""
+    """Make the calls whose names match, and write their results."""
     calls = {name(asked, given): partial(asked, **given) for asked, several in CALLS.items() for given in several}
-    found = {}
+    results = {}
     for each in filter(re.compile(pattern).search, calls):
         start = time.perf_counter()
-        found[each] = answer(calls[each])
-        print(f"{time.perf_counter() - start:7.2f} s  {each}  {found[each]['warnings']}", flush=True)
-    path.write_text(json.dumps(found, indent=1), encoding="utf-8")
+        results[each] = answer(calls[each])
+        print(f"{time.perf_counter() - start:7.2f} s  {each}  {results[each]['warnings']}", flush=True)
+    path.write_text(json.dumps(results, indent=1), encoding="utf-8")
 
 
 def answer(call: Callable[[], Any]) -> Record:
-    """Return what a call gives, or the kind of error that it ends in, and the kinds of warnings on the way."""
+    """Return the result of a call, or the kind of its error, and the kinds of its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -334,7 +334,7 @@ def answer(call: Callable[[], Any]) -> Record:
 
 
 def flat(value: Any, place: str = "") -> Iterator[tuple[str, float | str]]:
-    """Yield the numbers and words of a nested value, each with its place."""
+    """Yield the numbers and strings of a nested value, each with its path."""
     if isinstance(value, pd.DataFrame):
         value = value.to_dict("list")
     elif is_dataclass(value):
@@ -349,7 +349,7 @@ def flat(value: Any, place: str = "") -> Iterator[tuple[str, float | str]]:
 
 
 def compare(before: Path, after: Path, tolerance: float) -> int:
-    """Print how far two records differ; return one if that is too far or if something is missing, else zero."""
+    """Print how far two records differ; return 1 if that is too far or if something is missing, else 0."""
     then, now = (json.loads(path.read_text(encoding="utf-8")) for path in (before, after))
     beyond = []
     for each in [call for call in then if call in now]:
@@ -358,13 +358,13 @@ def compare(before: Path, after: Path, tolerance: float) -> int:
         print(f"{largest:8.2g}  {each}  {place if largest else ''}")
         beyond += [f"{each}  {place}"] if largest > tolerance else []
     missing, new = lacking(then, now), lacking(now, then)
-    for title, found in {f"beyond {tolerance:g}": beyond, "missing": missing, "new": new}.items():
-        print(f"{title}: {len(found)}", *found, sep="\n  ")
+    for title, places in {f"beyond {tolerance:g}": beyond, "missing": missing, "new": new}.items():
+        print(f"{title}: {len(places)}", *places, sep="\n  ")
     return int(bool(beyond or missing))
 
 
 def difference(then: float | str, now: float | str) -> float:
-    """Return |a − b| / max(1, |a|): zero for what is the same, infinity for words that are not."""
+    """Return |a − b| / max(1, |a|): zero for equal values, infinity for strings that differ."""
     if then == now or (then != then and now != now):
         return 0.0
     if isinstance(then, str) or isinstance(now, str) or not np.isfinite([then, now]).all():
@@ -373,7 +373,7 @@ def difference(then: float | str, now: float | str) -> float:
 
 
 def lacking(one: Mapping[str, Record], other: Mapping[str, Record]) -> list[str]:
-    """Return the calls of one record that the other lacks, and the values of calls that both hold."""
+    """Return what one record has and the other lacks: whole calls, and single values of calls that both have."""
     values = [f"{call}  {place}" for call in one for place in one[call] if place not in other.get(call, one[call])]
     return [call for call in one if call not in other] + values
 

@@ -1,10 +1,10 @@
-"""Measures the shape of the package: modules at the top, import levels, modules touched and calls back by one call.
+"""Measure the structure of the package: modules at the top, import levels, modules touched and calls back by one call.
 
 Run with `python tools/structure.py`, or with `--source OTHER/src` to measure another checkout; it needs `vwkde[test]`.
 
 A call goes back when a module calls a function of a module, or of a room, that is built on it: one that imports it,
 directly or through others. Modules that run the work handed to them (threads, Dask, passes over files, progress) do so
-by design, so their calls are listed apart. Compiled functions leave no trace here.
+by design, so their calls are listed separately. Compiled functions are not traced.
 """
 
 import argparse
@@ -28,9 +28,9 @@ import numpy as np
 
 PACKAGE = "vwkde"
 EXECUTORS = {"_runtime", "cluster", "executors", "parallel", "streams", "_blocks", "_cluster", "_progress", "_shared"}
-"""Parts of the names of modules, now and before, whose job is to run what others hand them."""
+"""Parts of the names of modules, in this and older checkouts, whose job is to run what others hand them."""
 INSPECTOR = ("inspection", "inspection.model.inspector", "inspection.inspector")
-"""Where checkouts of different age have `SurfaceInspector`."""
+"""Where newer and older checkouts have `SurfaceInspector`."""
 
 
 @dataclass
@@ -80,7 +80,7 @@ def module_of(frame: FrameType) -> str | None:
 
 
 def calling_module(frame: FrameType) -> str | None:
-    """Return the module of the nearest caller in the package; libraries may lie between."""
+    """Return the module of the nearest caller in the package; there may be calls of libraries in between."""
     caller = frame.f_back
     while caller is not None and module_of(caller) is None:
         caller = caller.f_back
@@ -89,14 +89,14 @@ def calling_module(frame: FrameType) -> str | None:
 
 @dataclass(frozen=True)
 class Imports:
-    """Who imports whom, among modules and among rooms, which are what stands directly in the package."""
+    """Imports between modules, and between rooms: the modules and folders directly in the package."""
 
     modules: grimp.ImportGraph
     rooms: grimp.ImportGraph
     importers_of_root: int
 
     def go_back(self, caller: str, callee: str) -> bool:
-        """Return whether a call from one module to another goes to what is built on the caller."""
+        """Return whether a call goes to a module or room that is built on the caller's."""
         return _is_above(self.modules, callee, caller) or _is_above(self.rooms, room_of(callee), room_of(caller))
 
     def back(self, trace: Trace, by_executors: bool) -> Counter[tuple[str, str]]:
@@ -111,7 +111,7 @@ class Imports:
 
 
 def read_imports() -> Imports:
-    """Return the imports of the package; the root, which stands for everything, is left out."""
+    """Return the imports of the package, without those of its root and by its root."""
     modules = grimp.build_graph(PACKAGE, cache_dir=None)
     importers = modules.find_modules_that_directly_import(PACKAGE)
     for module in importers:
@@ -146,7 +146,7 @@ def longest_chain(graph: grimp.ImportGraph) -> str:
 
 
 def layers_in_contract(pyproject: Path) -> str:
-    """Return the number of layers that import-linter holds the rooms to."""
+    """Return the number of layers of rooms that import-linter checks."""
     linter = tomllib.loads(pyproject.read_text())["tool"].get("importlinter", {"contracts": []})
     layers = [contract["layers"] for contract in linter["contracts"] if contract.get("containers") == [PACKAGE]]
     return str(len(layers[0])) if layers else "none"
@@ -161,14 +161,14 @@ def estimation() -> Callable[[], object]:
 
 
 def inspection() -> Callable[[], object]:
-    """Return the check of one image, by an inspector that has seen good ones."""
+    """Return the check of one image, by an inspector fitted on good ones."""
     images = np.random.default_rng(0).random((8, 64, 64))
     inspector = inspector_class()().fit(images[:-1])
     return lambda: inspector.check(images[-1])
 
 
 def inspector_class() -> Any:
-    """Return `SurfaceInspector`, wherever it is."""
+    """Return `SurfaceInspector`, from the first place that has it."""
     for name in INSPECTOR:
         try:
             return import_module(f"{PACKAGE}.{name}").SurfaceInspector
@@ -203,7 +203,7 @@ def short(module: str) -> str:
 
 
 def print_pairs(title: str, pairs: Counter[tuple[str, str]]) -> None:
-    """Print who called whom how often, most often first."""
+    """Print how often one module called another, most frequent first."""
     print(f"\n{title}: {'' if pairs else 'none'}")
     for (caller, callee), count in pairs.most_common():
         print(f"{count:7,}  {short(caller)} → {short(callee)}")

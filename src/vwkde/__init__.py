@@ -1,10 +1,12 @@
 """Density ratios, posteriors and divergences from samples, with the leading bias removed.
 
-The names below load on first use: `import vwkde` is instant, although scikit-learn and Numba are not.
+The names below load on first use, so that `import vwkde` does not wait for scikit-learn and Numba.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from vwkde._runtime.exports import lazy_names
+from vwkde._runtime.versions import VERSION
 
 if TYPE_CHECKING:
     from vwkde.catalogue import methods
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from vwkde.results import Estimate
     from vwkde.two_sample import TwoSampleResult, two_sample_test
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "BiasWarning",
@@ -39,31 +41,28 @@ __all__ = [
     "two_sample_test",
 ]
 
-_MODULES = {
-    "BiasWarning": "exceptions",
-    "DegenerateDataWarning": "exceptions",
-    "DensityRatio": "ratio",
-    "DisjointSupportError": "exceptions",
-    "DivergenceDisplay": "displays",
-    "Estimate": "results",
-    "LogRatioDisplay": "displays",
-    "OverlapDisplay": "displays",
-    "OverlapWarning": "exceptions",
-    "RatioClassifier": "classifier",
-    "TwoSampleResult": "two_sample",
-    "divergence": "divergences",
-    "kl_divergence": "divergences",
-    "log_density_ratio": "divergences",
-    "methods": "catalogue",
-    "mutual_information": "information",
-    "two_sample_test": "two_sample",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'vwkde' has no attribute {name!r}")
-    return getattr(import_module(f"vwkde.{_MODULES[name]}"), name)
+__getattr__, _ = lazy_names(
+    __name__,
+    {
+        "BiasWarning": "exceptions",
+        "DegenerateDataWarning": "exceptions",
+        "DensityRatio": "ratio",
+        "DisjointSupportError": "exceptions",
+        "DivergenceDisplay": "displays",
+        "Estimate": "results",
+        "LogRatioDisplay": "displays",
+        "OverlapDisplay": "displays",
+        "OverlapWarning": "exceptions",
+        "RatioClassifier": "classifier",
+        "TwoSampleResult": "two_sample",
+        "divergence": "divergences",
+        "kl_divergence": "divergences",
+        "log_density_ratio": "divergences",
+        "methods": "catalogue",
+        "mutual_information": "information",
+        "two_sample_test": "two_sample",
+    },
+)
 
 
 def __dir__() -> list[str]:

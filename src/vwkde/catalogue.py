@@ -18,7 +18,7 @@ _OWN: dict[str, tuple[str, dict[str, Any]]] = {
         {"guide": None, "weighting": "uniform", "bandwidth": "likelihood"},
     ),
 }
-"""What `DensityRatio` does, by its parameters."""
+"""Forms of `DensityRatio`, each with its parameters."""
 
 _BASELINES = {
     "nn": "Distances to the k-th nearest neighbours, k=1 (Wang, Kulkarni and Verdú, IEEE Trans. Inf. Theory 2009)",
@@ -38,17 +38,68 @@ _BASELINES = {
 
 
 def methods() -> dict[str, str]:
-    """Return the names that `method=` accepts, each with one line and its reference."""
+    """Return the names that `method=` accepts.
+
+    Returns
+    -------
+    dict of str to str
+        One line per method, with its reference.
+
+    Examples
+    --------
+    >>> import vwkde
+    >>> print(vwkde.methods()["ulsif"])
+    Ratio as a kernel expansion by least squares (Kanamori, Hido and Sugiyama, JMLR 2009)
+    """
     return {name: description for name, (description, _) in _OWN.items()} | _BASELINES
 
 
 def is_baseline(method: str | None) -> bool:
-    """Return whether a method is an estimator of its own, not a form of `DensityRatio`."""
+    """Return whether a method is a baseline, not a form of `DensityRatio`.
+
+    Parameters
+    ----------
+    method : str or None
+        The name of a method, or None for the default.
+
+    Returns
+    -------
+    bool
+        True for a baseline.
+
+    Examples
+    --------
+    >>> from vwkde.catalogue import is_baseline
+    >>> is_baseline("nn"), is_baseline("kde")
+    (True, False)
+    """
     return method in _BASELINES
 
 
 def parameters_of(method: str | None) -> dict[str, Any]:
-    """Return the parameters of `DensityRatio` that a method stands for; none for the default."""
+    """Return the parameters of `DensityRatio` that a method stands for.
+
+    Parameters
+    ----------
+    method : str or None
+        The name of a form of `DensityRatio`, or None for the default.
+
+    Returns
+    -------
+    dict
+        The parameters that differ from the defaults.
+
+    Raises
+    ------
+    ValueError
+        If the method is unknown, or a baseline.
+
+    Examples
+    --------
+    >>> from vwkde.catalogue import parameters_of
+    >>> parameters_of("vwkde-mb")
+    {'guide': None, 'weighting': 'variational', 'derivatives': 'gaussian'}
+    """
     if method is None:
         return {}
     if method in _BASELINES:

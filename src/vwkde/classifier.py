@@ -26,42 +26,51 @@ Floats = NDArray[np.float64]
 _SMALLEST = np.finfo(np.float64).tiny
 _LARGEST = 40.0
 _MOST_SHOWN = 12
-"""Classes of which a notebook shows how far they are from one another."""
+"""Maximum number of classes in the table that a notebook shows."""
 _FAR = 10.0
-"""Divergence in nats from which classes are shown as far apart as can be."""
+"""Divergence in nats from which a cell of that table has the full colour."""
 
 
 class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose probabilities come from density ratios.
 
-    Every pair of classes gets a `DensityRatio`, and with the classes' priors a probability of the one against the
-    other. The probabilities of all classes are those that fit the pairs best (Wu, Lin and Weng, 2004).
+    Each pair of classes gets a `DensityRatio`. With the class priors it gives the probability of one class against the
+    other. The probabilities of all classes are those that fit the pairs best [1]_.
 
     Parameters
     ----------
-    ratio : DensityRatio or None
-        The estimator of the pairs, with its parameters; by default `DensityRatio()`.
-    priors : array of shape (n_classes,) or None
-        The classes' prior probabilities, in the order of `classes_`. By default their shares in the training rows.
+    ratio : DensityRatio, optional
+        The unfitted estimator of the pairs, with its parameters. By default, `DensityRatio()`.
+    priors : array-like of shape (n_classes,), optional
+        The prior probabilities of the classes, in the order of `classes_`; they are scaled to sum to one. By default,
+        the classes' shares of the training rows, or of their weights.
 
     Attributes
     ----------
-    classes_ : ndarray
+    classes_ : array of shape (n_classes,)
         The labels seen in `fit`.
-    priors_ : ndarray
+    priors_ : array of shape (n_classes,)
         The prior probabilities in use.
     ratios_ : dict
-        The fitted ratio of each pair of classes (i, j), by their places in `classes_`. Classes whose supports do not
-        meet are told apart by the nearer mean.
-    n_features_in_, feature_names_in_
-        The columns seen in `fit`.
+        The fitted ratio of each pair of classes (i, j), where i and j are positions in `classes_`. Two classes whose
+        supports are disjoint get a `NearestMean` instead.
+    n_features_in_ : int
+        The number of columns seen in `fit`.
+    feature_names_in_ : array of str
+        Their names. Set only if the columns have names.
+
+    References
+    ----------
+    .. [1] T.-F. Wu, C.-J. Lin and R. C. Weng, "Probability Estimates for Multi-class Classification by Pairwise
+       Coupling", JMLR 5, 2004.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> import vwkde
     >>> X, y = load_iris(return_X_y=True)
-    >>> vwkde.RatioClassifier().fit(X, y).predict_proba(X[:2]).shape
+    >>> classifier = vwkde.RatioClassifier(ratio=vwkde.DensityRatio(guide="gaussian")).fit(X, y)
+    >>> classifier.predict_proba(X[:2]).shape
     (2, 3)
     """
 
@@ -75,7 +84,36 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         self.priors = priors
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the density ratio of every pair of classes."""
+        """Fit the density ratio of every pair of classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The training rows: an array, DataFrame or tensor.
+        y : array-like of shape (n,)
+            The class label of each row.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the rows. Rows of weight zero are left out.
+
+        Returns
+        -------
+        RatioClassifier
+            The classifier itself.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two classes, a class has fewer than two rows, or `priors` do not fit the classes.
+
+        Examples
+        --------
+        >>> import vwkde
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> classifier = vwkde.RatioClassifier(ratio=vwkde.DensityRatio(guide="gaussian")).fit(X, y)
+        >>> classifier.priors_.round(2).tolist()
+        [0.33, 0.33, 0.33]
+        """
         self._validate_params()
         ratio = clone(self.ratio or DensityRatio())
         ratio.set_params(device=ratio.device or home(X))
@@ -96,23 +134,104 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         return self
 
     def decision_function(self, X: Any) -> Floats:
-        """Return the log odds of the second of two classes, or the log probabilities of more."""
+        """Return the log odds of the second class, or with more than two classes the log probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n,) or (n, n_classes)
+            For two classes, the log odds of `classes_[1]`, positive where it is the more probable one. For more, the
+            same as `predict_log_proba`.
+
+        Examples
+        --------
+        >>> import vwkde
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> classifier = vwkde.RatioClassifier(ratio=vwkde.DensityRatio(guide="gaussian")).fit(X, y)
+        >>> classifier.decision_function(X[:2]).shape
+        (2, 3)
+        """
         check_is_fitted(self)
         if len(self.classes_) == 2:
             return like_input(-self._log_odds(X)[0, 1], X)
         return self.predict_log_proba(X)
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of each class's probability, of shape (n, n_classes)."""
+        """Return the logarithm of each class's probability.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n, n_classes)
+            The log probabilities, in the order of `classes_`.
+
+        Examples
+        --------
+        >>> import vwkde
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> classifier = vwkde.RatioClassifier(ratio=vwkde.DensityRatio(guide="gaussian")).fit(X, y)
+        >>> bool((classifier.predict_log_proba(X) <= 0).all())
+        True
+        """
         return like_input(self._log_probabilities(X), X)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return each class's probability, of shape (n, n_classes)."""
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n, n_classes)
+            The probabilities, in the order of `classes_`. Each row sums to one.
+
+        Examples
+        --------
+        >>> import vwkde
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> classifier = vwkde.RatioClassifier(ratio=vwkde.DensityRatio(guide="gaussian")).fit(X, y)
+        >>> classifier.predict_proba(X[:1]).round(2).tolist()
+        [[1.0, 0.0, 0.0]]
+        """
         probability = np.exp(self._log_probabilities(X))
         return like_input(probability / probability.sum(axis=1, keepdims=True), X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row."""
+        """Return the most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n,)
+            The labels.
+
+        Examples
+        --------
+        >>> import vwkde
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> classifier = vwkde.RatioClassifier(ratio=vwkde.DensityRatio(guide="gaussian")).fit(X, y)
+        >>> classifier.predict(X[:2]).tolist()
+        [0, 0]
+        """
         best = np.argmax(self._log_probabilities(X), axis=1)
         return self.classes_[best]
 
@@ -123,7 +242,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         return np.log(np.maximum(_couple(log_odds, len(self.classes_)), _SMALLEST))
 
     def _card(self) -> str:
-        """Return what a notebook shows once there is something to tell: how far the classes are from one another."""
+        """Return what a notebook shows, once fitted: the KL divergences between the classes."""
         if not hasattr(self, "ratios_"):
             return ""
         names = [str(label) for label in self.classes_]
@@ -136,7 +255,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
                 {pair: f"{value:.2f}" for pair, value in apart.items()},
                 {pair: float(np.clip(value / _FAR, 0, 1)) for pair, value in apart.items()},
             ),
-            f"and {len(names) - _MOST_SHOWN} classes more" if len(names) > _MOST_SHOWN else None,
+            f"and {len(names) - _MOST_SHOWN} more classes" if len(names) > _MOST_SHOWN else None,
             details={f"prior of {name}": f"{prior:.3g}" for name, prior in zip(names, self.priors_, strict=True)},
         )
 
@@ -159,21 +278,60 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
 
 @dataclass(frozen=True)
 class NearestMean:
-    """The ratio of classes that do not meet: as large as a ratio gets, in favour of the nearer mean."""
+    """The ratio of two classes whose supports are disjoint: in favour of the nearer mean, and as large as ratios get.
+
+    Parameters
+    ----------
+    means : array of shape (2, d)
+        The means of numerator and denominator.
+    scale : array of shape (d,)
+        The columns' spread within the classes, as the unit of distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vwkde.classifier import NearestMean
+    >>> NearestMean(np.array([[0.0], [100.0]]), np.array([1.0])).log_ratio(np.array([[1.0], [99.0]])).tolist()
+    [40.0, -40.0]
+    """
 
     means: Floats
     scale: Floats
 
     @classmethod
     def fit(cls, numerator: Floats, denominator: Floats) -> "NearestMean":
-        """Measure distances in units of the columns' spread within the classes."""
+        """Measure the means and spreads of two samples.
+
+        Parameters
+        ----------
+        numerator : array of shape (n, d)
+            The rows of one class.
+        denominator : array of shape (m, d)
+            The rows of the other class.
+
+        Returns
+        -------
+        NearestMean
+            The fitted ratio.
+        """
         spread = np.sqrt((numerator.var(axis=0) + denominator.var(axis=0)) / 2)
         means = np.stack([numerator.mean(axis=0), denominator.mean(axis=0)])
         smallest = np.maximum(1e-6 * np.ptp(means, axis=0), _SMALLEST)
         return cls(means, np.maximum(spread, smallest))
 
     def log_ratio(self, x: Floats) -> Floats:
-        """Return half the difference of the squared distances, within ±40."""
+        """Return half the difference of the squared distances to the two means, limited to ±40.
+
+        Parameters
+        ----------
+        x : array of shape (n, d)
+            Points.
+
+        Returns
+        -------
+        array of shape (n,)
+            The log ratio at each point.
+        """
         near, far = (((x - mean) / self.scale) ** 2 for mean in self.means)
         return np.clip(0.5 * (far - near).sum(axis=1), -_LARGEST, _LARGEST)
 
@@ -196,22 +354,22 @@ def _fit_pair(
 
 
 def _kl_between(ratios: dict[tuple[int, int], DensityRatio | NearestMean]) -> dict[tuple[int, int], float]:
-    """Return the KL divergence of class i from class j; infinite for classes that do not meet."""
-    found = {}
+    """Return the KL divergence of class i from class j; infinite for classes with disjoint supports."""
+    divergences = {}
     for (i, j), ratio in ratios.items():
         if isinstance(ratio, NearestMean):
-            found[i, j] = found[j, i] = np.inf
+            divergences[i, j] = divergences[j, i] = np.inf
         else:
             log_ratios = at_samples(ratio._fitted)
-            found[i, j], found[j, i] = kl(*log_ratios)[0], reverse_kl(*log_ratios)[0]
-    return found
+            divergences[i, j], divergences[j, i] = kl(*log_ratios)[0], reverse_kl(*log_ratios)[0]
+    return divergences
 
 
 def _couple(log_odds: dict[tuple[int, int], Floats], classes: int) -> Floats:
-    """Return the probabilities p that minimise Σ (p_j·r_ij − p_i·r_ji)², r_ij being that of i against j.
+    """Return the probabilities p that minimise Σ (p_j·r_ij − p_i·r_ji)², where r_ij is that of i against j.
 
-    At the minimum p solves a linear system, one for each row: the gradient is a multiple of the ones, whose sum with p
-    is held at one.
+    At the minimum, p solves one linear system per row: the gradient is a multiple of the vector of ones, and p sums to
+    one.
     """
     n = len(next(iter(log_odds.values())))
     pairs = np.zeros((n, classes, classes))

@@ -30,30 +30,62 @@ def kl_divergence(
 
     Parameters
     ----------
-    numerator, denominator
-        Samples of P and Q: arrays (n, d) or (n,), DataFrames, tensors. The numbers of rows may differ. Where they do
-        not fit into memory: a `numpy.memmap`, the path of an NPY or Parquet file, a Dask array.
-    method
-        One of `vwkde.methods()`. By default this project's best estimator.
-    interval, confidence_level
-        How the standard error is found, by influence functions or by subsamples, and the level of the interval.
-    numerator_weight, denominator_weight
-        Non-negative weights of the rows.
-    **parameters
-        Any parameter of `DensityRatio`, for example `bandwidth=0.5`, or the settings of the method, for example `k=10`
-        of "nn".
+    numerator : array-like of shape (n, d) or (n,), path, or Dask array or DataFrame
+        A sample of P: an array, DataFrame or tensor. Data that do not fit in memory can be a `numpy.memmap`, the path
+        of an NPY or Parquet file, or a Dask array or DataFrame.
+    denominator : array-like of shape (m, d) or (m,), path, or Dask array or DataFrame
+        A sample of Q, with the same columns. The number of rows may differ.
+    method : str, optional
+        One of `vwkde.methods()`. By default, this project's best estimator, which is chosen from the data.
+    interval : {"influence", "subsample"}, default="influence"
+        Where the standard error comes from: influence functions, or fits to random halves of the rows. Baselines
+        without a log ratio always use the latter.
+    confidence_level : float, default=0.95
+        The level of the estimate's interval, between 0 and 1.
+    numerator_weight : array-like of shape (n,), optional
+        Non-negative weights of the numerator's rows.
+    denominator_weight : array-like of shape (m,), optional
+        Non-negative weights of the denominator's rows.
+    **parameters : dict
+        Parameters of `DensityRatio`, for example `bandwidth=0.5`, or settings of the method, for example `k=10` of
+        "nn".
 
     Returns
     -------
     Estimate
-        `float(estimate)` is the value; it also has `standard_error`, `interval` and `diagnostics`.
+        The value with its errors and diagnostics. `float(estimate)` is the value.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid or the samples cannot be used.
+    DisjointSupportError
+        If the samples do not meet, so that the divergence is infinite.
+
+    Warns
+    -----
+    OverlapWarning
+        If most of the numerator's rows are where the denominator has almost none.
+    BiasWarning
+        If the value is clearly negative.
+    DegenerateDataWarning
+        If columns carry no variation, or the rows are too few for the columns.
 
     Examples
     --------
-    >>> import numpy as np, vwkde
-    >>> rng = np.random.default_rng(0)
-    >>> estimate = vwkde.kl_divergence(rng.normal(0, 1, (500, 2)), rng.normal(1, 1, (500, 2)))
-    >>> estimate.unit
+    >>> import vwkde
+    >>> from vwkde.datasets import isotropic
+    >>> P, Q = isotropic(3).sample(500)  # KL = 1
+    >>> estimate = vwkde.kl_divergence(P, Q)
+    >>> low, high = estimate.interval
+    >>> low < 1 < high
+    True
+
+    A parameter of `DensityRatio`, and a baseline with one of its settings:
+
+    >>> guided = vwkde.kl_divergence(P, Q, guide="gaussian")
+    >>> neighbours = vwkde.kl_divergence(P, Q, method="nn", k=10)
+    >>> neighbours.unit
     'nats'
     """
     return divergence(
@@ -84,7 +116,49 @@ def divergence(
 ) -> Estimate:
     """Estimate a divergence between the densities behind two samples.
 
-    `kind` and `order` are those of `DensityRatio.divergence`, everything else is as in `kl_divergence`.
+    Parameters
+    ----------
+    numerator : array-like of shape (n, d) or (n,), path, or Dask array or DataFrame
+        A sample of P, as in `kl_divergence`.
+    denominator : array-like of shape (m, d) or (m,), path, or Dask array or DataFrame
+        A sample of Q, with the same columns.
+    kind : str, default="kl"
+        "kl", "reverse-kl", "jensen-shannon", "renyi", "hellinger" (the distance, between 0 and 1), "chi2" or
+        "total-variation".
+    order : float, optional
+        The order of "renyi": positive and not 1. No other kind has one.
+    method : str, optional
+        One of `vwkde.methods()`, as in `kl_divergence`.
+    interval : {"influence", "subsample"}, default="influence"
+        Where the standard error comes from, as in `kl_divergence`.
+    confidence_level : float, default=0.95
+        The level of the estimate's interval, between 0 and 1.
+    numerator_weight : array-like of shape (n,), optional
+        Non-negative weights of the numerator's rows.
+    denominator_weight : array-like of shape (m,), optional
+        Non-negative weights of the denominator's rows.
+    **parameters : dict
+        Parameters of `DensityRatio` or settings of the method, as in `kl_divergence`.
+
+    Returns
+    -------
+    Estimate
+        The value with its errors and diagnostics.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid, the samples cannot be used, or the method does not estimate this kind.
+
+    Examples
+    --------
+    >>> import vwkde
+    >>> from vwkde.datasets import isotropic
+    >>> P, Q = isotropic(2).sample(300)
+    >>> vwkde.divergence(P, Q, "total-variation", guide="gaussian").kind
+    'total-variation'
+    >>> vwkde.divergence(P, Q, "renyi", order=0.5, guide="gaussian").unit
+    'nats'
     """
     check_divergence(kind, order)
     check_interval(interval, confidence_level)
@@ -103,9 +177,43 @@ def log_density_ratio(
     denominator_weight: Any = None,
     **parameters: Any,
 ) -> NDArray[np.float64]:
-    """Estimate log p/q at the points `at`, from samples of P (numerator) and Q (denominator).
+    """Estimate log p/q at points, from samples of P (numerator) and Q (denominator).
 
-    Everything else is as in `kl_divergence`.
+    Parameters
+    ----------
+    numerator : array-like of shape (n, d) or (n,), path, or Dask array or DataFrame
+        A sample of P, as in `kl_divergence`.
+    denominator : array-like of shape (m, d) or (m,), path, or Dask array or DataFrame
+        A sample of Q, with the same columns.
+    at : array-like of shape (k, d)
+        The points.
+    method : str, optional
+        One of `vwkde.methods()`, as in `kl_divergence`. It must be a method that estimates a ratio.
+    numerator_weight : array-like of shape (n,), optional
+        Non-negative weights of the numerator's rows.
+    denominator_weight : array-like of shape (m,), optional
+        Non-negative weights of the denominator's rows.
+    **parameters : dict
+        Parameters of `DensityRatio` or settings of the method, as in `kl_divergence`.
+
+    Returns
+    -------
+    array of shape (k,)
+        The log ratio at each point, in nats. A tensor for a tensor.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid, the samples cannot be used, or the method estimates a divergence only.
+
+    Examples
+    --------
+    >>> import vwkde
+    >>> from vwkde.datasets import mean_difference
+    >>> P, Q = mean_difference(2, 1.0).sample(300)
+    >>> near_p, near_q = vwkde.log_density_ratio(P, Q, at=[[-1.0, 0.0], [2.0, 0.0]], guide="gaussian")
+    >>> bool(near_p > 0 > near_q)
+    True
     """
     ratio = make_estimator(method, parameters)
     ratio.fit(numerator, denominator, numerator_weight=numerator_weight, denominator_weight=denominator_weight)
@@ -113,7 +221,26 @@ def log_density_ratio(
 
 
 def make_estimator(method: str | None, parameters: dict[str, Any]) -> DensityRatio | BaselineRatio:
-    """Return the unfitted estimator that a method names, with some of its parameters set."""
+    """Return the unfitted estimator that a method names.
+
+    Parameters
+    ----------
+    method : str or None
+        One of `vwkde.methods()`, or None for the default.
+    parameters : dict
+        Parameters of `DensityRatio` or settings of the method, which replace its own.
+
+    Returns
+    -------
+    DensityRatio or BaselineRatio
+        An object with the methods `fit`, `log_ratio` and `divergence`.
+
+    Examples
+    --------
+    >>> from vwkde.divergences import make_estimator
+    >>> make_estimator("nn", {"k": 10}).name
+    'nn'
+    """
     if not is_baseline(method):
         return make_ratio(method, parameters)
     settings = dict(parameters)
@@ -121,5 +248,29 @@ def make_estimator(method: str | None, parameters: dict[str, Any]) -> DensityRat
 
 
 def make_ratio(method: str | None, parameters: dict[str, Any]) -> DensityRatio:
-    """Return the form of `DensityRatio` that a method names, with some of its parameters set."""
+    """Return the form of `DensityRatio` that a method names.
+
+    Parameters
+    ----------
+    method : str or None
+        "vwkde-mb", "vwkde-mf" or "kde", or None for the default.
+    parameters : dict
+        Parameters of `DensityRatio`, which replace those of the method.
+
+    Returns
+    -------
+    DensityRatio
+        The unfitted estimator.
+
+    Raises
+    ------
+    ValueError
+        If the method is unknown, or a baseline.
+
+    Examples
+    --------
+    >>> from vwkde.divergences import make_ratio
+    >>> make_ratio("vwkde-mb", {"bandwidth": 0.5})
+    DensityRatio(bandwidth=0.5, derivatives='gaussian', guide=None)
+    """
     return DensityRatio(**(parameters_of(method) | parameters))

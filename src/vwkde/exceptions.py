@@ -1,23 +1,49 @@
-"""Warnings and errors of this package, each of its own class so that it can be caught or silenced alone."""
+"""Warnings and errors of this package. Each has its own class, so it can be caught or silenced separately."""
 
 __all__ = ["BiasWarning", "DegenerateDataWarning", "DisjointSupportError", "FewImagesWarning", "OverlapWarning"]
 
 
 class DegenerateDataWarning(UserWarning):
-    """Columns or directions carry no variation; the warning says what was done about them."""
+    """Some columns or directions do not vary. The message says what was done about them.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> import vwkde
+    >>> P, Q = np.random.default_rng(0).normal(size=(2, 50, 2))
+    >>> P[:, 1] = Q[:, 1] = 1.0
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     estimate = vwkde.kl_divergence(P, Q, method="kde")
+    >>> print(caught[0].message)
+    Columns [1] are constant in both samples and were left out.
+    """
 
 
 class BiasWarning(UserWarning):
-    """An estimate shows that bias is left: a divergence came out clearly negative."""
+    """An estimate has visible bias: a divergence is clearly negative."""
 
 
 class OverlapWarning(UserWarning):
-    """The samples overlap too little for the ratio to be known where it matters."""
+    """The samples overlap too little to estimate the ratio where it matters."""
 
 
 class DisjointSupportError(ValueError):
-    """The samples do not meet, so the true ratio is infinite or zero everywhere and there is nothing to estimate."""
+    """The supports are disjoint, so the true ratio is infinite or zero everywhere and cannot be estimated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import vwkde
+    >>> P, Q = np.random.default_rng(0).normal(size=(2, 50))
+    >>> try:
+    ...     vwkde.kl_divergence(P, Q + 1e9)
+    ... except vwkde.DisjointSupportError:
+    ...     print("different units?")
+    different units?
+    """
 
 
 class FewImagesWarning(UserWarning):
-    """There are too few good images for the rate of false rejects that was asked for."""
+    """There are too few good images for the requested false-reject rate."""

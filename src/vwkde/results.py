@@ -1,4 +1,4 @@
-"""What the functions return: small immutable objects that carry their error."""
+"""What the functions return: small immutable objects that include their errors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,25 +15,36 @@ __all__ = ["Estimate"]
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimated number, its errors, and how it was found. `float(estimate)` is its value.
+    """An estimated number with its errors and diagnostics.
+
+    `float(estimate)` is the value, `str(estimate)` a short report.
 
     Parameters
     ----------
     value : float
         The estimate.
     standard_error : float
-        The standard deviation over samples.
+        Its standard deviation over repeated samples.
     kind : str
         What was estimated, for example "kl".
-    unit : str
+    unit : str, default="nats"
         "nats", or "" for numbers without a unit.
-    systematic_error : float
-        How far the remaining bias may move the value, as far as the data show it: by the disagreement of the candidates
-        that share the answer, or by the bias that a weight leaves. The interval covers both errors.
-    confidence_level : float
-        The probability that the interval covers the truth.
+    systematic_error : float, default=0.0
+        How far the remaining bias may move the value, as far as the data show it: the disagreement of the candidates
+        that are averaged, or the effect of the bias that the weight leaves.
+    confidence_level : float, default=0.95
+        The probability with which the interval should cover the true value.
     diagnostics : dict
-        What was chosen from the data, and how well the samples overlap.
+        What was chosen from the data, and how well the samples overlap; see `DensityRatio.diagnostics_`.
+
+    Examples
+    --------
+    >>> from vwkde import Estimate
+    >>> estimate = Estimate(1.0, 0.1, kind="kl")
+    >>> float(estimate)
+    1.0
+    >>> print(estimate)
+    kl = 1 nats, 95 % interval 0.804 to 1.196
     """
 
     value: float
@@ -46,7 +57,13 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The ends of the interval that covers the truth with probability `confidence_level`."""
+        """The confidence interval, which covers the standard error and the systematic error.
+
+        Returns
+        -------
+        tuple of float
+            The lower and the upper end.
+        """
         width = float(ndtri(0.5 + self.confidence_level / 2) * np.hypot(self.standard_error, self.systematic_error))
         return self.value - width, self.value + width
 
@@ -55,7 +72,19 @@ class Estimate:
         return self.value
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers, strings and lists, ready for JSON."""
+        """Return everything as plain numbers, strings and lists, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The attributes by name, including `interval` and `diagnostics`.
+
+        Examples
+        --------
+        >>> from vwkde import Estimate
+        >>> Estimate(1.0, 0.1, kind="kl").to_dict()["unit"]
+        'nats'
+        """
         names = ("kind", "value", "standard_error", "systematic_error", "unit", "confidence_level")
         return {name: getattr(self, name) for name in names} | {
             "interval": list(self.interval),
@@ -69,7 +98,7 @@ class Estimate:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the value, its interval as a picture, and the diagnostics."""
+        """Return what a notebook shows: the value, a picture of its interval, and the diagnostics."""
         details = {name: shown(value) for name, value in self.diagnostics.items()}
         errors = f"standard error {self.standard_error:.3g}, systematic error {self.systematic_error:.3g}"
         remarks = [html.note(remark) for remark in self._remarks()]
@@ -83,5 +112,5 @@ class Estimate:
 
     def _remarks(self) -> list[str]:
         if -3 * self.standard_error <= self.value < 0:
-            return ["negative: a divergence too small to tell from zero with these samples"]
+            return ["negative: a divergence too small to distinguish from zero with these samples"]
         return []

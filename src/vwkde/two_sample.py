@@ -1,9 +1,9 @@
 """Whether two samples come from one distribution: a permutation test.
 
-Several statistics look at the same permutations of the labels: the difference of means, the energy distance, the
-difference of covariances, and the squared difference of kernel density estimates. Their p-values are combined by the
-Cauchy rule, and the combination is compared with itself under those permutations: the level is exact, whatever the
-statistics. Everything happens in coordinates that do not depend on the labels.
+Four statistics use the same permutations of the labels: the difference of means, the energy distance, the difference of
+covariances, and the squared difference of kernel density estimates. The Cauchy rule combines their p-values, and the
+combination is compared with itself under those permutations, so the level is exact for any statistics. All coordinates
+are independent of the labels.
 """
 
 from collections.abc import Callable
@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.utils import check_random_state
 
 from vwkde._compute.parallel import split
+from vwkde._coordinates.axes import principal_axes
 from vwkde._data.order import canonical_order
 from vwkde._data.validation import check_pair
 from vwkde._display import html, svg
+from vwkde._models.distances import median_distance
 from vwkde._runtime.progress import track
 
 __all__ = ["TwoSampleResult", "two_sample_test"]
@@ -28,11 +30,11 @@ __all__ = ["TwoSampleResult", "two_sample_test"]
 Floats = NDArray[np.float64]
 
 _WEIGHTS = {"means": 6.0, "energy": 6.0, "covariances": 1.0, "kernels": 1.0}
-"""What each statistic counts for. A shift is the commonest difference, so most is laid on what sees it best."""
+"""Weights of the statistics. A shift is the most common difference, so those that see it best count most."""
 _MOST_ROWS = 4_000
-"""Pooled rows that distances are taken between; means and covariances see more."""
+"""Maximum number of pooled rows for distances; means and covariances use more."""
 _MOST_PRODUCTS = 30_000_000
-"""Products of columns, over all rows, up to which covariances see every row."""
+"""Maximum number of products of columns, over all rows, for which covariances use every row."""
 _PERMUTATIONS_AT_ONCE = 64
 _THINNEST = 1e-10
 """Variance, relative to the largest, below which a direction of the pooled sample does not vary."""
@@ -40,16 +42,23 @@ _THINNEST = 1e-10
 
 @dataclass(frozen=True)
 class TwoSampleResult:
-    """The outcome of a two-sample test.
+    """The result of a two-sample test.
 
     Parameters
     ----------
     p_value : float
-        That of all statistics together: the one to decide by.
-    p_values : dict
-        That of each statistic on its own.
+        The p-value of all statistics combined: the one to decide by.
+    p_values : dict of str to float
+        The p-value of each statistic on its own: "means", "energy", "covariances" and "kernels".
     n_permutations : int
-        How many permutations of the labels the statistics were compared with.
+        The number of random permutations of the labels.
+
+    Examples
+    --------
+    >>> from vwkde import TwoSampleResult
+    >>> print(TwoSampleResult(0.01, {"means": 0.004, "energy": 0.02}, 499))
+    two-sample test: p = 0.01 (499 permutations)
+      on their own: means 0.004, energy 0.02
     """
 
     p_value: float
@@ -62,7 +71,7 @@ class TwoSampleResult:
         return f"{self._headline()}\n  on their own: {parts}"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the p-value, and those of the statistics as a picture."""
+        """Return what a notebook shows: the p-value, and a picture of the p-values of all statistics."""
         all_of_them = {"together": self.p_value} | self.p_values
         marked = svg.Mark(0.05, "0.05")
         details = {name: f"p = {p:.3g}" for name, p in all_of_them.items()}
@@ -80,22 +89,36 @@ def two_sample_test(
 ) -> TwoSampleResult:
     """Test whether two samples come from one distribution.
 
-    Under that hypothesis the p-value is at most α with probability at most α, for any sizes and dimensions.
+    If they do, the p-value is at most α with probability at most α, for any number of rows and columns.
 
     Parameters
     ----------
-    numerator, denominator
-        Samples of P and Q: arrays (n, d) or (n,), DataFrames, CPU tensors.
-    n_permutations
-        Random permutations of the labels; the smallest possible p-value is one over one more.
-    random_state
+    numerator : array-like of shape (n, d) or (n,)
+        A sample of P: an array, DataFrame or CPU tensor.
+    denominator : array-like of shape (m, d) or (m,)
+        A sample of Q, with the same columns.
+    n_permutations : int, default=499
+        The number of random permutations of the labels, at least 19. The smallest possible p-value is
+        1 / (n_permutations + 1).
+    random_state : int, RandomState or None, default=0
         Seeds the permutations.
+
+    Returns
+    -------
+    TwoSampleResult
+        The p-value of all statistics combined, and that of each statistic.
+
+    Raises
+    ------
+    ValueError
+        If `n_permutations` is too small, the samples cannot be used, or no column varies.
 
     Examples
     --------
-    >>> import numpy as np, vwkde
-    >>> rng = np.random.default_rng(0)
-    >>> vwkde.two_sample_test(rng.normal(0, 1, (200, 3)), rng.normal(1, 1, (200, 3))).p_value
+    >>> import vwkde
+    >>> from vwkde.datasets import mean_difference
+    >>> P, Q = mean_difference(3, 1.0).sample(200)
+    >>> vwkde.two_sample_test(P, Q).p_value
     0.002
     """
     if not isinstance(n_permutations, int | np.integer) or n_permutations < 19:
@@ -117,9 +140,9 @@ def two_sample_test(
 
 
 def _pooled(p: Floats, q: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the pooled sample whitened, in an order of its own, and which rows came from P.
+    """Return the pooled sample, whitened and in its canonical order, and which rows came from P.
 
-    Correlations are shrunk as far as the rows leave them open (Ledoit and Wolf): whitening by noise would cost power.
+    Correlations that the rows do not determine well are shrunk (Ledoit and Wolf): whitening by noise costs power.
     """
     z = np.concatenate([p, q])
     z = z / np.maximum(np.abs(z).max(axis=0), np.finfo(np.float64).tiny)
@@ -130,33 +153,31 @@ def _pooled(p: Floats, q: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         raise ValueError("No column varies: all rows of both samples are equal, so there is nothing to test.")
     shrinkage = ledoit_wolf_shrinkage(z, assume_centered=True)
     correlation = (1 - shrinkage) * (z.T @ z / len(z)) + shrinkage * np.eye(z.shape[1])
-    values, vectors = np.linalg.eigh(correlation)
-    varying = values > _THINNEST * values[-1]
-    z = z @ (vectors[:, varying] / np.sqrt(values[varying]))
+    z = z @ principal_axes(correlation, _THINNEST).root
     order = canonical_order(z)
     return z[order], (np.arange(len(z)) < len(p))[order]
 
 
 def _p_values(statistic: Floats) -> Floats:
-    """Return, for each permutation, the share of all that are at least as large, less half a permutation."""
+    """Return, for each permutation, the share of permutations with a value at least as large, less half of one."""
     return (len(statistic) + 0.5 - rankdata(statistic, "min")) / len(statistic)
 
 
 def _statistics(z: Floats, first: NDArray[np.bool_], count: int, random: np.random.Generator) -> dict[str, Floats]:
-    """Return the statistics of the labels as they are, followed by those of so many permutations.
+    """Return the statistics of the actual labels, followed by those of `count` permutations.
 
-    Each is a quadratic form in the contrast of the two samples: 1/n for the rows of one, −1/m for those of the other.
+    Each is a quadratic form in the contrast of the two samples: 1/n for the rows of P, −1/m for the rows of Q.
     """
     labels = np.column_stack([first, *(random.permutation(first) for _ in range(count))])
     some = np.sort(random.permutation(len(z))[:_MOST_ROWS])
     i, j = np.triu_indices(z.shape[1])
     few = np.arange(len(z)) if len(z) * len(i) <= _MOST_PRODUCTS else some
-    distance = np.median(pdist(z[some[:: max(1, len(some) // 1_000)]]))
+    distance = median_distance(z[some[:: max(1, len(some) // 1_000)]])
     return {
         "means": _squares(z, labels),
         "energy": _forms(z[some], labels[some], lambda d: -d),
         "covariances": _squares(z[few][:, i] * z[few][:, j], labels[few]),
-        "kernels": _forms(z[some], labels[some], lambda d: np.exp(-2 * (d / (distance or 1.0)) ** 2)),
+        "kernels": _forms(z[some], labels[some], lambda d: np.exp(-2 * (d / distance) ** 2)),
     }
 
 

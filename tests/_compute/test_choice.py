@@ -1,4 +1,4 @@
-"""Which engine is taken, what is said where one is missing, and that the choice changes no answer."""
+"""Which engine is chosen, the error if one is missing, and that the choice changes no answer."""
 
 import pickle
 import subprocess
@@ -35,7 +35,7 @@ class OnGpu:
 
 @pytest.fixture
 def gpu(monkeypatch):
-    """Let torch and its GPU be there, whatever this machine has."""
+    """Pretend that torch and a GPU are present."""
     monkeypatch.setattr(torch, "zeros", lambda *_, **__: None)
     installed = {"triton"}
     for module in (choice, triton_engine):
@@ -131,7 +131,7 @@ def test_torch_gives_the_answers_of_numba(method):
 def test_the_weight_is_the_same_on_a_device():
     x, direction, unweighted = RANDOM.normal(size=(400, 3)), RANDOM.normal(size=(400, 3)), RANDOM.normal(size=400)
     arguments = x, BiasTerms(direction, unweighted), RANDOM.uniform(0.5, 1.5, 400), x[:50], 1.5, 0.1
-    # so small a budget that rows go in several blocks
+    # a small budget, so that rows are split into several blocks
     one, other = (fit_expansion(*arguments, choose_resources(engine, None, (), 10**5)) for engine in ("numba", "torch"))
     np.testing.assert_allclose(other.coefficients, one.coefficients, rtol=1e-8)
     np.testing.assert_allclose(other.log_weight(Z[:, :3]), one.log_weight(Z[:, :3]), rtol=1e-8)

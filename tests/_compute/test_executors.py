@@ -1,4 +1,4 @@
-"""Folds and shared work: the same by this process and by Dask, which needs no client for folds."""
+"""Folds and shared work: the same results in this process and with Dask, which needs no client for folds."""
 
 import operator
 import pickle
@@ -12,7 +12,7 @@ from vwkde._runtime import progress
 
 @dataclass(frozen=True)
 class Spelling:
-    """A fold whose result depends on the order: pieces of a text, or of the text that travels with the part."""
+    """A fold whose result depends on the order: pieces of a text, or of the text that is sent with the part."""
 
     text: str | None
     combine = staticmethod(operator.add)

@@ -21,7 +21,7 @@ def blas_threads():
 
 
 def finish(threads):
-    """Start threads and wait for them, but not for ever: those that hang do not keep the tests from ending."""
+    """Start threads and wait for them with a time limit: threads that hang do not block the tests."""
     for thread in threads:
         thread.daemon = True
         thread.start()
@@ -154,7 +154,7 @@ def test_many_callers_with_lazy_values_and_blocks_within_blocks_finish():
 
 
 def test_threads_of_others_that_run_blocks_do_not_wait_for_the_pool_that_waits_for_them():
-    """A block may hand work to threads of another library, which know nothing of being within a block."""
+    """A block may hand work to threads of another library, which do not know that they are inside a block."""
 
     def work(i):
         with ThreadPoolExecutor(1) as other, parallel.at_most(2):

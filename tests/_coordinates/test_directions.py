@@ -17,7 +17,7 @@ def samples_of(pair, n, seed=0, turn=None):
 
 
 def captured(found, truth):
-    """Return how much of each true direction lies in what was found, the least of them."""
+    """Return the smallest share of a true direction that is in the span of the directions found."""
     return np.linalg.svd(truth.T @ found, compute_uv=False).min() if found is not None else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Fits to samples in files: those of an array where all rows are held, near the truth where they are not."""
+"""Fits to samples in files: equal to an array's if all rows are in memory, else close to the truth."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Rows that live elsewhere: files, maps of files, Parquet; what is read equals what was written."""
+"""Sources: files, memory maps, Parquet; what is read equals what was written."""
 
 import pickle
 

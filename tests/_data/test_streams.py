@@ -1,4 +1,4 @@
-"""Folds over rows that live elsewhere give what the same rows give in memory, whatever the blocks."""
+"""Folds over files and Dask collections give the results of the same rows in memory, for any block size."""
 
 import subprocess
 import sys
@@ -75,7 +75,8 @@ def test_the_weight_is_the_one_fitted_to_all_rows(target):
     models = fit_gaussian(p, np.ones(len(p))), fit_gaussian(q, np.ones(len(q)))
     held = [np.sort(random.choice(len(x), 100, replace=False)) for x in (p, q)]
     streams = [
-        Stream(ArrayRows(x), "one", Resources(memory_budget=2**15), held=h) for x, h in zip((p, q), held, strict=True)
+        Stream(ArrayRows(x), "one", Resources(memory_budget=2**15), in_memory=h)
+        for x, h in zip((p, q), held, strict=True)
     ]
     some = tuple(
         Sample(x[h], np.ones(100), np.arange(100), rest=Rest(stream, np.asarray))

@@ -42,7 +42,7 @@ def text(html):
 
 
 def html(thing):
-    """Return what a notebook shows of a thing; of an estimator, what it shows beside scikit-learn's own picture."""
+    """Return what a notebook shows of a thing; for an estimator, what it adds to scikit-learn's diagram."""
     if not hasattr(thing, "_repr_mimebundle_"):
         return thing._repr_html_()
     for shown in (thing._repr_mimebundle_()["text/html"], thing._repr_html_()):
@@ -60,7 +60,7 @@ def test_an_estimate_shows_value_interval_picture_and_diagnostics():
 
 
 def test_a_negative_estimate_is_explained():
-    assert "too small to tell from zero" in text(html(Estimate(-0.01, 0.1, kind="kl")))
+    assert "too small to distinguish from zero" in text(html(Estimate(-0.01, 0.1, kind="kl")))
 
 
 def test_an_estimate_without_a_number_has_no_picture():
@@ -112,7 +112,7 @@ def test_a_classifier_shows_how_far_its_classes_are_from_one_another():
 def test_many_classes_are_cut_short():
     X = RANDOM.normal(size=(70, 1)) + np.repeat(np.arange(14), 5)[:, None] * 0.1
     fitted = vwkde.RatioClassifier(ratio=vwkde.DensityRatio(guide=None, weighting="uniform", bandwidth=1.0))
-    assert "and 2 classes more" in text(html(fitted.fit(X, np.repeat(np.arange(14), 5))))
+    assert "and 2 more classes" in text(html(fitted.fit(X, np.repeat(np.arange(14), 5))))
 
 
 def test_a_pipeline_shows_scikit_learns_own_picture():

@@ -1,4 +1,4 @@
-"""The small pictures of notebooks: what lies where."""
+"""The small pictures for notebooks: positions of their elements."""
 
 from xml.etree import ElementTree
 
@@ -14,7 +14,7 @@ def shapes(markup, tag):
 
 
 def places(markup):
-    """Return where the dots lie, by their colours."""
+    """Return the positions of the dots, by colour."""
     return {each.get("fill"): float(each.get("cx")) for each in shapes(markup, "circle")}
 
 

@@ -200,7 +200,7 @@ def test_the_papers_weight_is_a_candidate(monkeypatch):
 def test_few_rows_leave_the_kernels_to_themselves():
     p, q = mean_difference(2, 0.5).sample(15)
     assert DensityRatio().fit(p, q).guide_ == "none"
-    with pytest.warns(DegenerateDataWarning, match="too few for a guide: it takes 20 of each sample"):
+    with pytest.warns(DegenerateDataWarning, match="too few rows for a guide, which needs 20 of each sample"):
         assert DensityRatio(guide="gaussian").fit(p, q).guide_ == "none"
 
 

@@ -1,7 +1,10 @@
+from importlib.metadata import version
+
 import vwkde
-from vwkde._runtime.versions import own_version, versions_here
+from vwkde._runtime.versions import VERSION, versions_here
 
 
-def test_the_installed_version_is_that_of_the_package():
-    assert own_version() == vwkde.__version__
+def test_the_package_its_builds_and_its_results_have_one_version():
+    assert version("vwkde") == vwkde.__version__ == VERSION
     assert versions_here("numpy", "no-such-package").keys() == {"vwkde", "python", "numpy"}
+    assert versions_here()["vwkde"] == VERSION

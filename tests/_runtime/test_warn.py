@@ -1,4 +1,4 @@
-"""Warnings point at the line that called the package, whatever lies between."""
+"""Warnings point at the line that called the package, whatever calls are in between."""
 
 import inspect
 import threading
@@ -114,3 +114,9 @@ def test_threads_of_the_package_warn_too():
         parallel.run(work, [0, 1])
     assert [message for message, _ in caught] == ["why", "why"]
     assert any(name.startswith("vwkde") for _, name in caught)
+
+
+def test_code_run_from_text_gets_its_warnings():
+    """Its globals have no `__name__`, where `exec` is given a plain dictionary."""
+    with pytest.warns(OverlapWarning, match="extrapolation"):
+        exec("kl_divergence(P, Q)", {"kl_divergence": vwkde.kl_divergence, "P": P, "Q": Q + 9})

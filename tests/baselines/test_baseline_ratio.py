@@ -109,7 +109,7 @@ def test_what_a_baseline_cannot_do_is_told():
     p, q = PAIR.sample(50)
     with pytest.raises(TypeError, match=r"'nn' has no setting 'bandwidth'. It has: 'k', 'random_state'"):
         vwkde.kl_divergence(p, q, method="nn", bandwidth=0.5)
-    with pytest.raises(ValueError, match="knows no weights of rows"):
+    with pytest.raises(ValueError, match="does not support row weights"):
         vwkde.kl_divergence(p, q, method="nn", numerator_weight=np.ones(50))
     with pytest.raises(ValueError, match="'method' parameter must be one of"):
         vwkde.kl_divergence(p, q, method="nearest")

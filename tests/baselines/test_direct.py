@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from vwkde.baselines import direct
-from vwkde.baselines.direct import fit_kliep, fit_least_squares, kliep, rulsif, ulsif
+from vwkde.baselines.direct import KernelRatio, kliep, rulsif, ulsif
 from vwkde.datasets import heteroscedastic, isotropic, mean_difference, one_dimensional
 
 METHODS = pytest.mark.parametrize("method", [kliep, ulsif, rulsif])
@@ -17,6 +17,18 @@ NEW = np.random.default_rng(5).normal(size=(20, 2))
 
 def kernels(x, centres, width):
     return np.array([[np.exp(-((a - c) ** 2).sum() / (2 * width**2)) for c in centres] for a in x])
+
+
+def fit_kliep(p, q, centres, width):
+    """KLIEP with these centres, and a width in the units of the rows."""
+    log_kernels = (np.log(kernels(x, centres, width)) for x in (p, q))
+    return KernelRatio(centres, width, direct._kliep_coefficients(*log_kernels))
+
+
+def fit_least_squares(p, q, centres, width, ridge, alpha):
+    """The relative ratio, or with alpha = 0 the ordinary one, with a width in the units of the rows."""
+    log_kernels = (np.log(kernels(x, centres, width)) for x in (p, q))
+    return KernelRatio(centres, width, direct._least_squares_coefficients(ridge, alpha, *log_kernels))
 
 
 def least_squares_by_hand(p, q, centres, width, ridge, alpha):

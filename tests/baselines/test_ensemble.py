@@ -53,7 +53,7 @@ def test_scale_does_not_matter():
 
 def test_bad_settings_are_told():
     p, q = datasets.isotropic(2).sample(50)
-    with pytest.raises(ValueError, match="'members' parameter must be at least 2"):
+    with pytest.raises(ValueError, match="'members' parameter must be an integer of at least 2"):
         ensemble(p, q, 0, members=1)
     with pytest.raises(ValueError, match="'most_weight' parameter must exceed"):
         ensemble(p, q, 0, most_weight=0.01)

@@ -67,5 +67,5 @@ def test_few_equal_and_constant_rows_are_taken(method):
 
 
 def test_wrong_steps_are_refused():
-    with pytest.raises(ValueError, match="The 'steps' parameter must be at least 1"):
+    with pytest.raises(ValueError, match="The 'steps' parameter must be an integer of at least 1"):
         network_posterior(P, Q, 0, steps=0)

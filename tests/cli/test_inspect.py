@@ -88,7 +88,7 @@ def test_adding_good_images_moves_the_threshold(folder, tmp_path):
         write_surface(tmp_path / "more" / f"{seed}.png", 500 + seed)
     done = run("add", tmp_path / "more", "-m", model)
     assert done.returncode == 0, done.stderr
-    assert "3 good images added, 25 in all" in done.stdout
+    assert "3 good images added, 25 in total" in done.stdout
     assert run("check", folder / "new", "-m", model, "-o", tmp_path / "run").returncode == 1
 
 

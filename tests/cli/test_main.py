@@ -85,13 +85,13 @@ def test_ratio_prints_csv_and_writes_files(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("kl", "p.csv", "none.csv"), "error: none.csv: there is no such file."),
+        (("kl", "p.csv", "none.csv"), "error: none.csv: there is no such file;"),
         (("kl", "p.csv", "q.parquet", "--bandwidth", "-1"), "error: The 'bandwidth' parameter"),
         (("kl", "p.csv", "q.parquet", "--method", "magic"), "error: The 'method' parameter"),
         (("kl", "p.csv", "q.parquet", "--columns", "a,x"), "error: p.csv: there are no columns ['x']"),
         (("kl", "words.csv", "p.csv"), "error: words.csv: column 'b' holds string, not numbers"),
-        (("ratio", "p.csv", "q.parquet", "--at", "z.npy", "-o", "out.xls"), "error: out.xls: the file's name"),
-        (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "out.txt"), "error: out.txt: the file's name"),
+        (("ratio", "p.csv", "q.parquet", "--at", "z.npy", "-o", "out.xls"), "error: out.xls: the file name"),
+        (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "out.txt"), "error: out.txt: the file name"),
         (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "no/out.csv"), "error: no/out.csv: there is no fol"),
         (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "d.csv"), "error: d.csv: is a folder. Name a file"),
         (("kl", "p.csv"), "error: Missing argument 'Q'. See: "),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vwkde import inspection
+from vwkde import exceptions, inspection
 
 ROOMS = ("data", "model", "metrics", "runs", "report", "server")
 """From the lowest to the highest."""
@@ -30,6 +30,7 @@ def imported(path):
 def test_the_names_are_exactly_those_meant():
     assert set(inspection.__all__) == set(dir(inspection))
     assert {"Inspection", "SurfaceInspector", "make_surfaces", "PAPER_GRID"} <= set(inspection.__all__)
+    assert inspection.FewImagesWarning is exceptions.FewImagesWarning
     for name in inspection.__all__:
         assert getattr(inspection, name) is not None
     with pytest.raises(AttributeError, match=r"module 'vwkde\.inspection' has no attribute 'nothing'"):
@@ -54,7 +55,9 @@ def test_rooms_import_from_lower_rooms_only(room):
     assert wrong == []
 
 
-@pytest.mark.parametrize("name", ["SurfaceInspector", "make_surfaces"])
+@pytest.mark.parametrize(
+    "name", ["ImageError", "Inspection", "ModelFileError", "SurfaceInspector", "make_surfaces", "read_image"]
+)
 def test_the_examples_run(name):
     module = import_module(getattr(inspection, name).__module__)
     outcome = doctest.testmod(module)

@@ -44,13 +44,13 @@ def test_equal_patches_are_at_distance_zero_and_count_as_often_as_they_are_there
 
 def test_common_balls_hold_what_lies_within_the_larger_nearest_distance(good, query):
     distances = np.sort(cdist(query, query), axis=1)[:, 1:].astype(np.float32)
-    radius, held = common_balls(query, distances, np.ascontiguousarray(good.transpose(0, 2, 1)))
+    radius, counts = common_balls(query, distances, np.ascontiguousarray(good.transpose(0, 2, 1)))
     for image in range(IMAGES):
         to_good = cdist(query, good[image])
         for row in range(PATCHES):
             within = max(distances[row, 0], to_good[row].min()) * (1 + 1e-6)
             for at, each in enumerate((distances[row], to_good[row])):
-                assert held[at, image, row] == np.count_nonzero(each <= within)
+                assert counts[at, image, row] == np.count_nonzero(each <= within)
                 assert radius[at, image, row] == pytest.approx(each[each <= within].max(), rel=1e-5)
 
 

@@ -19,7 +19,7 @@ SMALL = Scale(repetitions=2, quick=True)
 
 
 def check_folder(folder, name):
-    """A figure leaves its numbers, a picture that is not blank, and a page that shows both."""
+    """Check that a figure's folder has its numbers, a picture that is not blank, and a page that shows both."""
     record = json.loads((folder / "results.json").read_text())
     assert record["figure"] == name
     assert record["seeds"] == list(range(record["repetitions"]))
@@ -204,7 +204,7 @@ def test_a_figure_is_not_made_without_one_of_its_tasks(name):
 
 @pytest.mark.parametrize(("factor", "holds"), [(0.1, True), (1.0, False)])
 def test_figure_2_is_collected_judged_and_drawn(factor, holds):
-    """With made-up outcomes: the bias of KDE grows with the bandwidth, that of VWKDE is such a part of it."""
+    """With made-up outcomes: the bias of KDE grows with the bandwidth, that of VWKDE is `factor` times as large."""
     outcomes = {}
     for task in fig2.FIGURE.tasks(SMALL):
         method, bandwidth, _ = task.name.split("/")

@@ -1,4 +1,4 @@
-"""The results page that the documentation shows is made of the numbers beside it."""
+"""The results pages of the documentation follow from the numbers in their folders."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Dealing of images, digits on them, and when a detection is right; with a small folder laid out as DAGM's."""
+"""Images to fit and to test, digits on them, and when a detection is right; with a small folder like DAGM's."""
 
 import gzip
 import json
@@ -33,7 +33,7 @@ SHAPE = (SIDE, SIDE)
 
 
 def surface(seed, spot=None):
-    """A noisy image, with a bright blot of 40 pixels where one is told."""
+    """A noisy image, with a bright spot 40 pixels wide if a place is given."""
     image = 0.4 + 0.1 * np.random.default_rng(seed).standard_normal(SHAPE)
     if spot is not None:
         row, column = np.ogrid[:SIDE, :SIDE]
@@ -86,7 +86,7 @@ def test_classes_and_images_can_be_fewer(folder):
     run = choose_surfaces(folder, ["2"], 10, None, quick=False)
     assert run.classes == ("Class2",)
     assert len(deal(run, "Class2", 0).fit) == 5
-    with pytest.raises(ValueError, match="there is no class '7', but Class1, Class2"):
+    with pytest.raises(ValueError, match=r"there is no class '7'\. Choose among: Class1, Class2"):
         choose_surfaces(folder, ["7"], None, None, quick=False)
     with pytest.raises(ValueError, match="Class1 has 4 good images"):
         deal(choose_surfaces(folder, None, 4, None, quick=False), "Class1", 0)
@@ -291,7 +291,7 @@ def test_patches_to_learn_from_are_defective_by_three_quarters_or_good_and_four_
 
 @pytest.fixture
 def few_methods(monkeypatch):
-    # another dictionary: in this one, what is taken out would come back last
+    # a new dictionary: entries taken out of the old one would come back at its end
     monkeypatch.setattr(study, "METHODS", {name: METHODS[name] for name in ("vwkde", "kde", "osvm")})
 
 
@@ -317,7 +317,7 @@ def test_one_computation_serves_both_tables(folder, tmp_path):
     assert "0.369 ± 0.005" in (second / "README.md").read_text()
     overview = (tmp_path / "quick" / "README.md").read_text()
     assert "Table 1: Detection of defective surfaces" in overview
-    assert "--data DAGM --quick` makes them again" in overview
+    assert "--data DAGM --quick` reproduces them" in overview
 
 
 @pytest.mark.usefixtures("few_methods")

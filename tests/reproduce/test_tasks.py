@@ -58,6 +58,7 @@ def test_values_are_there_unless_a_task_failed():
     done = {"one": Outcome(1.0), "two": Outcome([2])}
     assert values_of(done) == {"one": 1.0, "two": [2]}
     with pytest.raises(
-        RuntimeError, match=r"1 of 3 tasks failed; the first is bad: ValueError: why. The others are kept"
+        RuntimeError,
+        match=r"1 of 3 tasks failed; the first is bad: ValueError: why\. The results of the others",
     ):
         values_of(done | {"bad": Outcome(error="ValueError: why")})

@@ -25,7 +25,7 @@ expect.set_options(timeout=30_000)
 
 @contextmanager
 def chromium(folder):
-    """Give a browser for the length of a `with` statement, which keeps its settings in the folder."""
+    """Give a browser for the length of a `with` statement; it keeps its settings in the folder."""
     home = {name: str(folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=PROGRAM, args=FLAGS, env=os.environ | home)
@@ -36,7 +36,7 @@ def chromium(folder):
 
 
 def complaints_of(page):
-    """Return the list that warnings and errors of the page's console, and what it throws, are added to from now on."""
+    """Return a list to which the page's console warnings, errors and exceptions are added from now on."""
     complaints = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on(

@@ -1,4 +1,4 @@
-"""Two samples that also lie in files, for tests of rows that live elsewhere."""
+"""Two samples and their files, for tests of data that are not in memory."""
 
 import numpy as np
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vwkde import datasets
+from vwkde._models.derivatives.score_matching import score_matching_terms
 
 THREE_MODES = datasets.three_modes().numerator
 BANANA = datasets.Banana(0.6)
@@ -44,3 +45,8 @@ def finite_differences(log_density, x, step=1e-3):
 
 def relative_error(found, expected):
     return np.linalg.norm(found - expected) / np.linalg.norm(expected)
+
+
+def score_matching_loss(model, x):
+    """Return the terms of the score-matching loss of a model at rows."""
+    return score_matching_terms(model.score(x), model.laplacian_over_density(x))

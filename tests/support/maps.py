@@ -11,7 +11,7 @@ def disc(shape, row, column, radius):
 
 
 def some_images(seed=0, count=6, shape=(60, 80)):
-    """Return maps and masks of which every third has no defect."""
+    """Yield maps and masks; every third has no defect."""
     rng = np.random.default_rng(seed)
     for index in range(count):
         mask = disc(shape, 20, 20, 3 + index) | disc(shape, 45, 60, 1) if index % 3 else np.zeros(shape, bool)

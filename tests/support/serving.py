@@ -1,4 +1,4 @@
-"""A server on a free port, the surfaces it is shown, and requests to it."""
+"""A server on a free port, surfaces to send to it, and requests."""
 
 import http.client
 import io

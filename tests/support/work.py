@@ -1,4 +1,4 @@
-"""Work for other processes, which can import it from here."""
+"""Functions for other processes, which can import them from here."""
 
 import os
 import time
@@ -18,7 +18,7 @@ def fail(x):
 
 
 def slow_the_first_time(block, block_info=None, folder=None):
-    """Leave a note of the process that works on a block and wait, unless somebody has been there."""
+    """Write down the process that works on a block and wait, but only the first time."""
     place = Path(folder) / str(block_info[0]["chunk-location"][0])
     if not place.exists():
         place.write_text(str(os.getpid()))
@@ -27,7 +27,7 @@ def slow_the_first_time(block, block_info=None, folder=None):
 
 
 def kl_of_two_samples(sender=None):
-    """Return a divergence that takes more than one thread to compute; also sent to another process, if asked for."""
+    """Return a divergence that is computed on more than one thread; also send it to another process, if given."""
     random = np.random.default_rng(0)
     p, q = random.normal(size=(400, 3)), random.normal(0.5, 1.2, size=(300, 3))
     value = vwkde.kl_divergence(p, q, n_threads=2).value

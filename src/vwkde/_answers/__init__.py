@@ -1,1 +1,1 @@
-"""What a fitted ratio says, and how far to trust it: divergences, errors, overlap, diagnostics."""
+"""What a fitted ratio says, and how reliable it is: divergences, errors, overlap, diagnostics."""

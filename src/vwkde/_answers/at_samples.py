@@ -6,7 +6,7 @@ from vwkde._fit.fitted import Fitted
 
 
 def at_samples(fitted: Fitted, average: Average | None = None) -> tuple[AtSample, AtSample]:
-    """Return what averages need of both samples, by the whole average or by some of its members."""
+    """Return what averages over both samples need, for the whole fit or for an average of some of its members."""
     average = average or fitted.average
     p, q = fitted.samples
     at_p, at_q = average.at_samples(averages=True)

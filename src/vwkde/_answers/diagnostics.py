@@ -1,4 +1,4 @@
-"""What a fitted ratio tells about itself: what was chosen and why, what bias is left, how well the samples overlap."""
+"""Diagnostics of a fitted ratio: what was chosen and why, the remaining bias, how well the samples overlap."""
 
 from typing import Any
 
@@ -18,9 +18,9 @@ _BIAS_ROWS = 500
 
 
 def describe_fit(fitted: Fitted, weighting: str, columns: int) -> dict[str, Any]:
-    """Return the diagnostics by name, of plain values; pairs of numbers are for numerator and denominator.
+    """Return the diagnostics by name, as plain values; pairs of numbers are for numerator and denominator.
 
-    `weighting` is the one that was asked for. Beside a guide it is tried, and kept where rows held out favour it.
+    `weighting` is the one that was requested. With a guide it is tried, and kept if held-out rows favour it.
     """
     main, (p, q) = fitted.average.main, fitted.samples
     alone = isinstance(main.ratio, GuideAlone)
@@ -31,7 +31,7 @@ def describe_fit(fitted: Fitted, weighting: str, columns: int) -> dict[str, Any]
         "weighting": "uniform" if isinstance(main.ratio.weight, UniformWeight) else weighting,
         **({} if isinstance(fitted, PaperFit) else {"weighting_tried": weighting}),
         "derivatives": _name_derivatives(fitted),
-        # why those: the held-out score-matching loss of each model, by sample
+        # the reason for the choice: the held-out score-matching loss of each model, by sample
         **({"score_matching_losses": list(fitted.losses)} if any(fitted.losses) else {}),
         "bandwidth": None if alone else main.ratio.bandwidth,
         "squared_bias_before": before,
@@ -51,7 +51,7 @@ def _name_derivatives(fitted: Fitted) -> str:
 
 
 def _squared_bias(fitted: Fitted) -> tuple[float, float]:
-    """Return the mean of B², both samples counting alike, without guide and weight and with them."""
+    """Return the mean of B², with equal weight for both samples, without guide and weight and with them."""
     random = np.random.default_rng(fitted.numerics.seed)
     few = [sample.thinned(_BIAS_ROWS, random) for sample in fitted.average.main.ratio.samples]
     balanced = np.concatenate([sample.weight / len(sample) for sample in few])
@@ -62,7 +62,7 @@ def _squared_bias(fitted: Fitted) -> tuple[float, float]:
 
 
 def _support(fitted: Fitted) -> KernelPair:
-    """Return the kernel estimates by which overlap is judged: those in use, or plain ones beside a guide."""
+    """Return the kernel estimates by which overlap is judged: the paper's own, or plain ones for a guided fit."""
     if isinstance(fitted, PaperFit):
         return fitted.ratio.pair
     random = np.random.default_rng(fitted.numerics.seed)

@@ -1,13 +1,13 @@
 """Divergences as averages of the log ratio over the two samples.
 
-Beside KL, every divergence here is D = ∫ q·f(p/q), or a function of one such integral. It can be estimated in two ways:
+Except KL, every divergence here is D = ∫ q·f(p/q), or a function of one such integral. It can be estimated in two ways:
 
-- plugged in: the mean of 2·f(r)/(1+r) over both samples alike. Noise in r makes it too large;
+- plugged in: the mean of 2·f(r)/(1+r) over both samples with equal weight. Noise in r makes it too large;
 - in one step, the variational bound: the mean of f′(r) over the numerator plus that of f(r) − r·f′(r) over the
   denominator. Noise in r makes it too small, by the same amount to second order.
 
-Their average is free of both. The terms of the one-step form are also the influence functions, whose variances give the
-standard error. Everything is written in u = log r.
+Their average has neither error. The terms of the one-step form are also the influence functions, whose variances give
+the standard error. Everything is written in u = log r.
 """
 
 from collections.abc import Callable
@@ -26,8 +26,8 @@ Floats = NDArray[np.float64]
 class AtSample(NamedTuple):
     """The log ratio at a sample's points, each left out of its own estimate, and the points' weights.
 
-    `noise` is the variance of the log ratio at each point that comes from its estimation, as far as it is known.
-    `behind` is how many rows the estimate is made of for each that is here, where some of many are looked at.
+    `noise` is the variance of the log ratio at each point due to its estimation, as far as it is known. `behind` is the
+    number of rows behind the estimate for each row here, if only some of its rows are in memory.
     """
 
     log_ratio: Floats
@@ -44,9 +44,9 @@ class AtSample(NamedTuple):
         return float(np.sum((self.weight * (terms - self.mean(terms))) ** 2) / self.weight.sum() ** 2)
 
     def truncated(self, power: float = 0.5) -> "AtSample":
-        """Return the same with ratios no farther from one than a power of the number of rows (Ionides 2008).
+        """Return the same with ratios limited by a power of the number of rows, on both sides of one (Ionides 2008).
 
-        Left out of its own estimate, an outlier can have any ratio, and alone decide a mean or a variance.
+        An outlier that is left out of its own estimate can have any ratio, and alone determine a mean or a variance.
         """
         most = power * np.log(len(self.log_ratio))
         return self._replace(log_ratio=np.clip(self.log_ratio, -most, most))
@@ -96,12 +96,12 @@ def _affinity(order: float) -> Integral:
 def _log_moment(order: float, numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
     """Return log ∫ p^order · q^(1−order) for an order above one, and its standard error.
 
-    The tails of the ratio decide it. A sample of n rows shows no ratio above n, so larger ones count as n: what comes
-    out is rather too small than ruled by one row.
+    It depends on the tails of the ratio. A sample of n rows shows no ratio above n, so larger ones count as n: the
+    estimate may be too small, but no single row determines it.
     """
     p, q = numerator.truncated(power=1.0), denominator.truncated(power=1.0)
     p_logs, q_logs = (order - 1) * p.log_ratio, order * q.log_ratio
-    largest = max(p_logs.max(), q_logs.max())  # of a high order the integral itself may overflow
+    largest = max(p_logs.max(), q_logs.max())  # for a high order the integral itself may overflow
     p_terms, q_terms = np.exp(p_logs - largest), np.exp(q_logs - largest)
     variance = order**2 * p.variance_of_mean(p_terms) + (order - 1) ** 2 * q.variance_of_mean(q_terms)
     mean = max(p.mean(p_terms), np.finfo(np.float64).tiny)
@@ -117,8 +117,8 @@ def chi2(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
 def kl(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
     """Return ∫ p·log(p/q), the mean log ratio over the numerator as the paper has it, and its standard error.
 
-    The denominator's rows, all of them, enter by the ratio itself, less the noise that its estimate adds: where the
-    densities are equal nothing else is left. That noise is known roughly, so at least half of the variance stays.
+    All rows of the denominator contribute the variance of the ratio, minus the noise that its estimation adds: if the
+    densities are equal, there is only noise. It is only roughly known, so at least half of the variance stays.
     """
     ratio = np.exp(denominator.truncated().log_ratio)
     noise = denominator.mean(ratio**2 * denominator.noise) / effective_rows(denominator.weight)
@@ -163,7 +163,7 @@ KINDS: dict[str, Callable[..., tuple[float, float]]] = {
 
 
 def unit_of(kind: str) -> str:
-    """Return the unit of a divergence; those that are not logarithms have none."""
+    """Return the unit of a divergence; kinds that are not logarithms have none."""
     return "" if kind in ("hellinger", "chi2", "total-variation") else "nats"
 
 
@@ -186,7 +186,7 @@ def check_divergence(kind: str, order: float | None) -> dict[str, float]:
 
 
 def check_interval(interval: str, confidence_level: float) -> None:
-    """Raise unless the interval is one that can be made."""
+    """Raise if the interval or its level is not supported."""
     if interval not in ("influence", "subsample"):
         raise ValueError(
             f"The 'interval' parameter of divergence must be 'influence' or 'subsample'. Got {interval!r} instead."

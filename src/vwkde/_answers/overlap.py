@@ -1,4 +1,4 @@
-"""Whether each sample covers the places where the other one lives, and how many points speak there."""
+"""Whether each sample covers the region of the other one, and how many points support the estimate there."""
 
 from typing import Any
 
@@ -12,29 +12,29 @@ from vwkde.exceptions import BiasWarning, OverlapWarning
 Floats = NDArray[np.float64]
 
 _EDGE = 0.01
-"""Share of a sample's own points that count as lying at its edge."""
+"""Share of a sample's own points that count as its edge."""
 _POOR = 0.5
-"""Share of unsupported points from which a divergence is not to be trusted."""
+"""Share of unsupported points above which a divergence is unreliable."""
 _SMALL = 0.05
-"""Divergences in nats that may come out negative by the usual bias of leaving points out."""
+"""Size in nats of negative values that the usual leave-one-out bias explains."""
 _QUERIES = 500
-"""Points at which effective sizes are looked at: enough for a median."""
+"""Points at which effective sizes are computed: enough for a median."""
 
 
 def describe_overlap(pair: KernelPair, rows: tuple[int, int]) -> dict[str, Any]:
-    """Return three pairs of numbers, for numerator and denominator, by estimates that hold some or all of their rows.
+    """Return three pairs of numbers, for numerator and denominator; `rows` are their numbers of rows, in memory or not.
 
     unsupported_fraction
-        The share of the sample's points where the other one is thinner than at its own outermost percent.
+        The share of the sample's points where the other sample's density is lower than at its own outermost percent.
     effective_size
-        How many equally weighted points the sample's kernel sums amount to, at the median point of the other one.
+        How many equally weighted points the sample's kernel sums amount to, at the median point of the other sample.
     largest_weight_share
-        The share that the heaviest point has of the sample's whole weight.
+        The share of the heaviest point in the sample's total weight.
     """
     p, q = pair.samples
-    at_p, at_q = (_without_alpha(pair, side) for side in (0, 1))
+    at_p, at_q = map(_without_alpha, (pair.numerator, pair.denominator), pair.at_samples)
     sizes = _effective_size(pair.numerator, q.points), _effective_size(pair.denominator, p.points)
-    growth = rows[0] / len(p), rows[1] / len(q)  # rows beyond those in memory differ from them by chance alone
+    growth = rows[0] / len(p), rows[1] / len(q)  # rows in memory are a random part of all rows
     return {
         "unsupported_fraction": [
             _unsupported(at_p.denominator, p.weight, at_q.denominator),
@@ -48,35 +48,34 @@ def describe_overlap(pair: KernelPair, rows: tuple[int, int]) -> dict[str, Any]:
     }
 
 
-def _without_alpha(pair: KernelPair, side: int) -> LogDensities:
-    """Return the log densities at a sample's points: the estimates are of α·p, and α is not part of the density."""
-    estimate, found = (pair.numerator, pair.denominator)[side], pair.at_samples[side]
-    alpha = estimate.log_alpha[:, 0]
-    return LogDensities(found.numerator - alpha, found.denominator - alpha)
+def _without_alpha(estimate: KernelEstimate, at_sample: LogDensities) -> LogDensities:
+    """Return the log densities of p at a sample's points, from those of α·p."""
+    log_alpha = estimate.log_alpha[:, 0]
+    return LogDensities(at_sample.numerator - log_alpha, at_sample.denominator - log_alpha)
 
 
 def warn_if_poor(unsupported: list[float], kind: str) -> None:
-    """Warn when most of the points that a divergence averages over are unsupported; bounded divergences do not mind."""
+    """Warn if most of the points that an unbounded divergence averages over are unsupported."""
     names = ("numerator", "denominator")
     for side in {"kl": (0,), "reverse-kl": (1,), "renyi": (0, 1), "chi2": (0,)}.get(kind, ()):
         if unsupported[side] > _POOR:
             one, other = names[side], names[1 - side]
             warn(
                 f"{unsupported[side]:.0%} of the {one}'s points lie where the {other} has almost none: the value is an "
-                f"extrapolation, best read as 'large'. Use samples that overlap, more {other} rows, or fewer columns.",
+                f"extrapolation and means only 'large'. Use samples that overlap, more {other} rows, or fewer columns.",
                 OverlapWarning,
             )
 
 
 def warn_if_negative(value: float, error: float, weighting: str) -> None:
-    """Warn when a divergence is clearly negative, which none can be."""
+    """Warn if a divergence is clearly negative, which is impossible."""
     if value > -max(3 * error, _SMALL):
         return
-    causes = "rows that both samples share, very few rows, or densities that differ much in width"
-    remedy = "fewer columns" if weighting == "uniform" else "method='kde', which weights nothing"
+    causes = "rows that both samples share, very few rows, or densities of very different width"
+    remedy = "fewer columns" if weighting == "uniform" else "method='kde', which uses no weights"
     warn(
-        f"The value {value:.3g} ± {error:.2g} cannot be right, since no divergence is negative: bias is left. "
-        f"Likely causes are {causes}. Try {remedy}.",
+        f"The value {value:.3g} ± {error:.2g} cannot be right, since no divergence is negative: the estimate is "
+        f"biased. Likely causes are {causes}. Try {remedy}.",
         BiasWarning,
     )
 

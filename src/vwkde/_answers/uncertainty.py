@@ -1,4 +1,4 @@
-"""Errors of a divergence beside those by influence functions: the bias that is left, the scatter over subsamples."""
+"""Errors of a divergence other than those from influence functions: remaining bias, scatter over subsamples."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,21 +20,21 @@ Compute = Callable[[AtSample, AtSample], tuple[float, float]]
 """A divergence from the log ratios at both samples, with its standard error."""
 
 _CLEARLY = 3.0
-"""Standard errors up to which members may disagree by chance."""
+"""Standard errors by which members may differ by chance."""
 _BIAS_ROWS = 500
-"""Points of each sample at which the bias that is left is looked at."""
+"""Points of each sample at which the remaining bias is computed."""
 _SUBSAMPLES = 30
 
 
 def systematic_error(fitted: Fitted, compute: Compute, error: float) -> float:
-    """Return how far the bias that is left may move a divergence, as far as the fit can tell."""
+    """Return how far the remaining bias may move a divergence, as far as the fit shows it."""
     if isinstance(fitted, PaperFit):
         return _bias_effect(fitted, compute)
     return _disagreement(fitted, compute, error)
 
 
 def _disagreement(fitted: Fitted, compute: Compute, error: float) -> float:
-    """Return what the members disagree about beyond what noise explains."""
+    """Return the spread of the members' values beyond what noise explains."""
     members = [member for member in fitted.average.members if member.average]
     alone = [Average((replace(member, average=1.0),)) for member in members]
     values = np.array([compute(*at_samples(fitted, each))[0] for each in alone])
@@ -44,7 +44,7 @@ def _disagreement(fitted: Fitted, compute: Compute, error: float) -> float:
 
 
 def _bias_effect(fitted: PaperFit, compute: Compute) -> float:
-    """Return by how much a divergence changes when bandwidth²·B is taken off the log ratios, at some points."""
+    """Return the change of a divergence when bandwidth²·B is subtracted from the log ratios, at some points."""
     random = np.random.default_rng(fitted.numerics.seed)
     before, after = [], []
     for log_ratio, sample in zip(fitted.ratio.at_samples, fitted.samples, strict=True):
@@ -56,9 +56,9 @@ def _bias_effect(fitted: PaperFit, compute: Compute) -> float:
 
 
 def scatter_over_halves(data: tuple[Array, Array], estimate: Callable[..., float], seed: int, *others: Floats) -> float:
-    """Return the scatter over random halves of the rows, which is that over whole samples to first order.
+    """Return the scatter over random halves of the rows, which to first order is that over whole samples.
 
-    `estimate` is computed of the halves of the two samples, and of the same rows of the others, one for each sample.
+    `estimate` takes halves of the two samples, then the same rows of the others, one array for each sample.
     """
     random = np.random.default_rng(seed)
     values = []

@@ -1,1 +1,1 @@
-"""How and where to compute: blocks, threads, engines, clusters, and the kernel sums that everything rests on."""
+"""How and where to compute: blocks, threads, engines, clusters, and the kernel sums that everything uses."""

@@ -1,16 +1,16 @@
-"""Which engine computes, where, and on which device: the rules in one place.
+"""The rules that choose the engine, the executor and the device.
 
 | `engine=`   | what it is                                    | where it runs                         |
 |-------------|-----------------------------------------------|---------------------------------------|
 | "numba"     | compiled tiles on all cores                   | the CPU                               |
-| "torch"     | plain torch in blocks                         | a device of torch that knows float64  |
+| "torch"     | plain torch in blocks                         | a torch device that supports float64  |
 | "triton"    | fused kernels                                 | a CUDA GPU                            |
-| "reference" | plain NumPy, slow: what the others must equal | the CPU                               |
-| "dask"      | compiled tiles, spread by Dask                | the workers of the client in use      |
+| "reference" | plain NumPy, slow: the oracle for the others  | the CPU                               |
+| "dask"      | compiled tiles, distributed by Dask           | the workers of the current client     |
 
-"auto" takes "triton" on a CUDA GPU, or "torch" where Triton is not installed; else "dask" for Dask's own arrays, whose
-rows are always spread by Dask, and "numba" for all others. The device is the one that was named, else that of the
-tensors that came in, else the CPU; "triton" alone looks for a GPU.
+"auto" uses "triton" on a CUDA GPU, or "torch" if Triton is not installed. On the CPU it uses "dask" for Dask arrays,
+whose rows Dask always distributes, and "numba" for everything else. The device is the one in the `device` parameter,
+else the device of the input tensors, else the CPU; only "triton" looks for a GPU by itself.
 """
 
 from collections.abc import Sequence
@@ -26,10 +26,10 @@ from vwkde._compute.resources import Resources
 _AUTO = "auto"
 _CHOICES: dict[str, tuple[Engine, Executor]] = {
     **{name: (engine, THREADS) for name, engine in ENGINES.items()},
-    DASK.name: (NUMBA, DASK),  # what spreads is passes over rows; the sums of one piece are those of a CPU
+    DASK.name: (NUMBA, DASK),  # Dask distributes passes over rows; each worker sums its pieces on the CPU
 }
 ENGINE_NAMES = (_AUTO, *_CHOICES)
-"""What the public parameter `engine` may be."""
+"""Valid values of the public parameter `engine`."""
 
 
 def choose_resources(
@@ -38,7 +38,7 @@ def choose_resources(
     inputs: Sequence[Any] = (),
     memory_budget: int = DEFAULT_MEMORY_BUDGET,
 ) -> Resources:
-    """Return what to compute with for these inputs, or raise with what is missing."""
+    """Return the resources for these inputs, or raise with what is missing."""
     usual = "cpu" if engine == _AUTO else _CHOICES[engine][0].usual_device
     place = device or home(*inputs) or usual
     chosen, executor = _automatic(place, inputs) if engine == _AUTO else _CHOICES[engine]

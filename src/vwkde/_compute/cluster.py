@@ -1,4 +1,4 @@
-"""A Dask cluster: the client in use, or one at an address, and how work behaves on its workers."""
+"""A Dask cluster: the current client, or one at an address, and how work runs on its workers."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,11 +10,11 @@ from vwkde._runtime.extras import require
 R = TypeVar("R")
 
 _PATIENCE = 10.0
-"""Seconds in which a scheduler must answer."""
+"""Seconds to wait for a scheduler to answer."""
 
 
 def require_dask() -> Any:
-    """Return Dask, or say how to install it."""
+    """Return Dask, or raise with how to install it."""
     need = "Work on a cluster needs Dask"
     require("distributed", need, "dask")
     return require("dask", need, "dask")
@@ -22,7 +22,7 @@ def require_dask() -> Any:
 
 @contextmanager
 def connected(address: str | None) -> Iterator[Any]:
-    """Use the cluster whose scheduler has that address; without one, leave things as they are."""
+    """Use the cluster whose scheduler has this address; None changes nothing."""
     if address is None:
         yield None
         return
@@ -33,14 +33,14 @@ def connected(address: str | None) -> Iterator[Any]:
         client = Client(address, timeout=_PATIENCE)
     except (OSError, ValueError) as error:
         raise ValueError(
-            f"No Dask scheduler answers at {address!r} ({error}). Start one with: dask scheduler"
+            f"No Dask scheduler answers at {address!r} ({error}). Check the address, or start one with: dask scheduler"
         ) from None
     with client:
         yield client
 
 
 def client_in_use() -> Any:
-    """Return the Dask client in use, or say how to get one."""
+    """Return the current Dask client, or raise with how to create one."""
     require_dask()
     from distributed import get_client
 
@@ -48,11 +48,11 @@ def client_in_use() -> Any:
         return get_client()
     except ValueError:
         raise ValueError(
-            "engine='dask' needs a client here: from distributed import Client; client = Client(), or Client(address)."
+            "The engine 'dask' needs a Dask client here. Create one: from distributed import Client; client = Client()."
         ) from None
 
 
 def as_block(work: Callable[..., R], *arguments: Any) -> R:
-    """Call a function that stays on its thread, since others of its kind run beside it."""
+    """Call a function that stays on its thread, because others like it run at the same time."""
     with parallel.as_block():
         return work(*arguments)

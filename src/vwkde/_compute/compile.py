@@ -1,4 +1,4 @@
-"""Compiling inner loops, with the result kept on disk where that is possible."""
+"""Compilation of inner loops, cached on disk if possible."""
 
 import os
 from collections.abc import Callable
@@ -18,9 +18,9 @@ if hasattr(os, "register_at_fork"):  # else a process forked while another threa
 
 
 def compiled(*fastmath: str) -> Callable[[Function], Function]:
-    """Compile a function without the interpreter's lock, with these liberties in floating point.
+    """Compile a function that releases the interpreter's lock, with these fast-math flags.
 
-    Compilation takes seconds, so it is cached; where no folder can be written, it happens in every process.
+    Compilation takes seconds, so it is cached; if no folder is writable, every process compiles again.
     """
 
     def decorate(function: Function) -> Function:

@@ -1,4 +1,4 @@
-"""Where blocks of work run: in this process, whose threads the work itself uses, or on the workers of Dask."""
+"""Where blocks of work run: in this process, where the work itself uses threads, or on Dask workers."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -16,31 +16,31 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _AHEAD = 2
-"""Items that wait at each thread of the cluster, so that none is idle."""
+"""Items queued for each thread of the cluster, so that none is idle."""
 _PARTS = 64
-"""Parts that work is dealt into, where workers share it."""
+"""Number of parts that work is divided into for Dask workers."""
 _BRANCHES = 8
-"""Results that one task of the tree combines."""
+"""Number of results that one task of the reduction tree combines."""
 _without_graph_warnings = ignoring(message="Sending large graph")
-"""Hold back Dask's warning of a large graph: it is sent once, and survives any worker."""
+"""Suppress Dask's warning about a large graph: it is sent once, and outlives workers."""
 
 
 class Fold(Protocol[T]):
-    """Work over many rows, in parts: each part gives results piece by piece, which combine two by two."""
+    """Work over many rows, in parts: each part yields results piece by piece, and results combine two by two."""
 
     def results(self, part: Any, values: Any) -> Iterator[T]:
-        """Yield what each piece of a part gives; `values` are the part's rows, if they travel with it."""
+        """Yield the result of each piece of a part; `values` are the rows of the part, if they are sent with it."""
 
     def combine(self, one: T, other: T, /) -> T:
-        """Return two results together, the one of earlier rows first."""
+        """Return the combination of two results; the first is from earlier rows."""
 
 
 class Executor(Protocol):
-    """A place where work is done."""
+    """A place where work runs."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the executor."""
 
     @property
     def spreads(self) -> bool:
@@ -50,18 +50,18 @@ class Executor(Protocol):
         """Raise with what to install if something is missing."""
 
     def deal(self, count: int) -> list[range]:
-        """Return the numbers below `count`, dealt in turn to as many parts as there are to share."""
+        """Return range(count) divided into as many parts as workers can share."""
 
     def spread(self, work: Callable[[S, T], R], shared: S, items: Iterable[T]) -> Iterator[R]:
         """Yield work(shared, item) for every item, in order."""
 
     def fold(self, job: Fold[R], parts: Iterable[tuple[Any, Any]], stage: str, pieces: int) -> R:
-        """Return the combined results of a fold over its parts and their values, which have so many pieces."""
+        """Return the combined results of a fold over parts and their values; `pieces` is the total, for progress."""
 
 
 @dataclass(frozen=True)
 class Threads:
-    """This process: items are done in turn, each by all threads."""
+    """This process: items run one after another, each with all threads."""
 
     name: ClassVar[str] = "threads"
     spreads: ClassVar[bool] = False
@@ -70,22 +70,22 @@ class Threads:
         """Nothing is missing."""
 
     def deal(self, count: int) -> list[range]:
-        """Return all numbers as one part."""
+        """Return the whole range as one part."""
         return [range(count)]
 
     def spread(self, work: Callable[[S, T], R], shared: S, items: Iterable[T]) -> Iterator[R]:
-        """Yield the results one after the other."""
+        """Yield the results one after another."""
         return (work(shared, item) for item in items)
 
     def fold(self, job: Fold[R], parts: Iterable[tuple[Any, Any]], stage: str, pieces: int) -> R:
-        """Return the combined results, piece after piece."""
+        """Return the combined results, piece by piece."""
         results = (result for part in parts for result in job.results(*part))
         return reduce(job.combine, track(results, stage, pieces))
 
 
 @dataclass(frozen=True)
 class Dask:
-    """The workers of the Dask client in use. Folds need no client: without one, Dask runs them on threads."""
+    """The workers of the current Dask client. Folds need no client: without one, Dask runs them on threads."""
 
     name: ClassVar[str] = "dask"
     spreads: ClassVar[bool] = True
@@ -95,12 +95,12 @@ class Dask:
         require_dask()
 
     def deal(self, count: int) -> list[range]:
-        """Return the numbers dealt in turn, so that every part has early ones and late ones."""
+        """Return the range dealt in turn, so that every part has early and late indices."""
         parts = min(count, _PARTS)
         return [range(part, count, parts) for part in range(parts)]
 
     def spread(self, work: Callable[[S, T], R], shared: S, items: Iterable[T]) -> Iterator[R]:
-        """Yield the results; what is shared is sent to every worker once, and items are taken as workers get free."""
+        """Yield the results; `shared` is sent to every worker once, and items are submitted as workers become free."""
         client = client_in_use()
         everywhere = client.scatter(shared, broadcast=True, hash=False)
         ahead = _AHEAD * max(1, sum(client.nthreads().values()))
@@ -113,9 +113,9 @@ class Dask:
             yield waiting.popleft().result()
 
     def fold(self, job: Fold[R], parts: Iterable[tuple[Any, Any]], stage: str, pieces: int) -> R:  # noqa: ARG002
-        """Return the combined results of tasks: one for each part, then a tree.
+        """Return the combined results of Dask tasks: one for each part, then a reduction tree.
 
-        A task that is lost with its worker is done again by another.
+        A task that is lost with its worker is run again by another.
         """
         dask = require_dask()
         shared = dask.delayed(job, pure=False, traverse=False)

@@ -1,12 +1,12 @@
 """Two to the power x, written so that a compiler can run it on whole vectors.
 
-The library function is a scalar call, an order of magnitude slower inside a loop. Here x splits into a whole number n
-and a rest f in [-1/2, 1/2]; a polynomial gives 2^f, and n is added to the exponent bits of the result. Adding 1.5·2^52
+The library function is a scalar call, an order of magnitude slower inside a loop. Here x splits into an integer n and a
+remainder f in [-1/2, 1/2]; a polynomial gives 2^f, and n is added to the exponent bits of the result. Adding 1.5·2^52
 (1.5·2^23 in single precision) rounds x to n and leaves n in the low bits of the sum, which saves a conversion.
 
 The coefficients are the near-minimax fits of degree 10 (relative error 2e-16) and 6 (2e-9). Arguments outside
-[-LIMIT, LIMIT] count as its ends, so that results stay normal numbers: subnormal ones are slow to compute with, and an
-overflow of the exponent bits would give garbage.
+[-LIMIT, LIMIT] are clipped to it, so that results stay normal numbers: subnormal numbers are slow, and an overflow of
+the exponent bits would give garbage.
 """
 
 from typing import Any
@@ -37,7 +37,7 @@ _A0, _A1, _A2, _A3, _A4, _A5, _A6 = (
 
 
 def limit(dtype: np.dtype[Any]) -> float:
-    """Return the size of the argument beyond which `exp2` stays constant."""
+    """Return the absolute argument beyond which `exp2` is constant."""
     return LIMIT_64 if dtype == np.float64 else float(LIMIT_32)
 
 
@@ -67,7 +67,7 @@ def _exp2_32(x):
 
 def exp2(x: float) -> float:
     """Return 2^x in the precision of x; callable from compiled code only."""
-    raise NotImplementedError("exp2 is for compiled code; use numpy.exp2 elsewhere.")
+    raise NotImplementedError("exp2 works only in compiled code; use numpy.exp2 elsewhere.")
 
 
 @overload(exp2)

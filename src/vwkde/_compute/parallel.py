@@ -1,10 +1,10 @@
-"""Work in blocks: how large they may be, and how they spread over the cores.
+"""Work in blocks: how large the blocks may be, and how they are distributed over the cores.
 
-Threads, not processes: the heavy parts (compiled loops, BLAS) release the interpreter's lock. While blocks run, BLAS
-itself is held to one thread, because the blocks already fill the cores.
+Blocks run in threads, not processes: the heavy parts (compiled loops, BLAS) release the interpreter's lock. While
+blocks run, BLAS itself is limited to one thread, because the blocks already fill the cores.
 
-How many threads there may be is said once, where a public function is entered, by `at_most`; everything below it,
-on whatever thread, keeps to that. A block of work stays on its thread.
+The number of threads is limited once, by `at_most`, at the entry of a public function. Everything called from there
+respects the limit, on any thread. A block of work stays on its thread.
 """
 
 import os
@@ -26,20 +26,20 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 DEFAULT_MEMORY_BUDGET = 2**28
-"""Bytes that temporary blocks may take by default, all threads together."""
+"""Default limit, in bytes, for the temporary blocks of all threads together."""
 _NUMBERS = 2**19
-"""Numbers that a thread takes at a time where the work on each is little."""
+"""Numbers that a thread processes at a time if each needs little work."""
 
 _is_block: ContextVar[bool] = ContextVar("vwkde_is_block", default=False)
-"""Whether this is a block of work, on a thread that others wait for."""
+"""Whether the current code is a block of work, on a thread that others wait for."""
 _most_threads: ContextVar[int | None] = ContextVar("vwkde_most_threads", default=None)
 
 
 @contextmanager
 def at_most(n_threads: int | None) -> Iterator[None]:
-    """Let the work that follows take this many threads at most; None leaves the limit as it is.
+    """Limit the work inside the `with` statement to this many threads; None leaves the limit as it is.
 
-    Limits within limits: the smallest holds.
+    Of nested limits, the smallest applies.
     """
     limits = [limit for limit in (n_threads, _most_threads.get()) if limit is not None]
     token = _most_threads.set(min(limits, default=None))
@@ -51,7 +51,7 @@ def at_most(n_threads: int | None) -> Iterator[None]:
 
 @contextmanager
 def as_block() -> Iterator[None]:
-    """Treat what follows as one block among others that run at the same time: it stays on this thread."""
+    """Treat the work inside the `with` statement as one of several concurrent blocks: it stays on this thread."""
     token = _is_block.set(True)
     try:
         yield
@@ -60,9 +60,9 @@ def as_block() -> Iterator[None]:
 
 
 def thread_count() -> int:
-    """Return the number of threads to use here: the limit that was set, or what the machine and its environment allow.
+    """Return the number of threads to use here: the limit that was set, or what the machine and environment allow.
 
-    Within a block of work it is one.
+    Inside a block of work it is one.
     """
     if _is_block.get():
         return 1
@@ -72,12 +72,12 @@ def thread_count() -> int:
 
 
 def block_rows(bytes_per_row: int, memory_budget: int) -> int:
-    """Return how many rows of that size fit the budget, at least one."""
+    """Return how many rows of this size fit into the budget, at least one."""
     return max(1, memory_budget // max(1, bytes_per_row))
 
 
 def rows_at_a_time(columns: int) -> int:
-    """Return how many rows of this many numbers a thread takes at a time where the work on each number is little."""
+    """Return how many rows a thread processes at a time if each number needs little work."""
     return max(1, _NUMBERS // columns)
 
 
@@ -87,9 +87,10 @@ def split(n: int, size: int) -> list[slice]:
 
 
 def run(work: Callable[[T], R], items: Sequence[T], stage: str | None = None) -> list[R]:
-    """Return what `work` makes of every item, in their order, by several threads with BLAS held to one thread each.
+    """Apply `work` to every item on several threads, with BLAS limited to one thread each; return the results in order.
 
-    Progress is reported under the stage's name, if it has one; what the work itself reports is heard from every thread.
+    Progress is reported under the name of the stage, if there is one. Progress that the work itself reports is received
+    from every thread.
     """
     threads = min(thread_count(), len(items))
     with _single_threaded_blas():
@@ -98,22 +99,23 @@ def run(work: Callable[[T], R], items: Sequence[T], stage: str | None = None) ->
 
 
 def run_over_rows(work: Callable[[slice], R], rows: int, size: int) -> list[R]:
-    """Return what `work` makes of blocks of at most `size` rows; for a single block there is nothing to set up."""
+    """Apply `work` to blocks of at most `size` rows and return the results; a single block runs directly."""
     return [work(slice(0, rows))] if rows <= size else run(work, split(rows, size))
 
 
 def _shared_out(work: Callable[[T], R], items: Sequence[T], threads: int) -> Iterator[R]:
-    """Yield the results of items in their order, done by this thread and by free threads of the pool.
+    """Yield the results of the items in order, computed by this thread and by free threads of the pool.
 
-    Each of them takes the next item that nobody has begun. So this thread waits only for items that are being done, and
-    never for a pool whose threads are all taken by others, who may be waiting in turn.
+    Each of these threads takes the next item that none has started. This thread waits only for items that have been
+    started, never for a pool thread to become free. So there is no deadlock when all pool threads are busy with callers
+    that wait in turn.
     """
     results: list[Future[R]] = [Future() for _ in items]
-    not_begun = deque(zip(items, results, strict=True))
+    not_started = deque(zip(items, results, strict=True))
 
     def do_next() -> bool:
         try:
-            item, result = not_begun.popleft()
+            item, result = not_started.popleft()
         except IndexError:
             return False
         _do(work, item, result)
@@ -123,7 +125,7 @@ def _shared_out(work: Callable[[T], R], items: Sequence[T], threads: int) -> Ite
         while do_next():
             pass
 
-    with suppress(RuntimeError):  # no threads can be started, for example while the interpreter shuts down
+    with suppress(RuntimeError):  # no thread can be started, for example while the interpreter shuts down
         for _ in range(threads - 1):
             _pool(threads - 1).submit(copy_context().run, do_all)
     try:
@@ -132,11 +134,11 @@ def _shared_out(work: Callable[[T], R], items: Sequence[T], threads: int) -> Ite
                 pass
             yield result.result()
     finally:
-        not_begun.clear()
+        not_started.clear()
 
 
 def _do(work: Callable[[T], R], item: T, result: "Future[R]") -> None:
-    """Do one item as a block; what goes wrong is raised where the result is asked for, an interruption at once."""
+    """Run one item as a block. An error is raised where the result is read; an interruption also here, at once."""
     try:
         with as_block():
             result.set_result(work(item))
@@ -148,9 +150,9 @@ def _do(work: Callable[[T], R], item: T, result: "Future[R]") -> None:
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """Hold BLAS, and OpenMP loops started by this thread, to one thread.
+    """Limit BLAS, and OpenMP loops started by this thread, to one thread.
 
-    For many small operations: waking more threads costs more than they gain, and very much more on a busy machine.
+    For many small operations: waking more threads costs more than it gains, and much more on a busy machine.
     """
     with _single_threaded_blas(), _openmp().limit(limits=1, user_api="openmp"):
         yield
@@ -158,7 +160,7 @@ def single_threaded() -> Iterator[None]:
 
 @contextmanager
 def openmp() -> Iterator[None]:
-    """Let OpenMP loops started by this thread use as many threads as they may here."""
+    """Limit OpenMP loops started by this thread to the number of threads that they may use here."""
     with _openmp().limit(limits=openmp_threads(), user_api="openmp"):
         yield
 
@@ -166,7 +168,7 @@ def openmp() -> Iterator[None]:
 def openmp_threads() -> int:
     """Return the number of threads that OpenMP may use here.
 
-    In a forked process it is one: the OpenMP of GNU would wait for threads that only the parent has.
+    It is one in a forked process: GNU OpenMP would wait for threads that exist only in the parent.
     """
     return 1 if _is_forked else thread_count()
 
@@ -180,12 +182,12 @@ def _openmp() -> ThreadpoolController:
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return threads that stay: starting them anew would cost more than a small problem takes."""
+    """Return a persistent pool: starting threads again would take longer than a small problem."""
     return ThreadPoolExecutor(threads, thread_name_prefix="vwkde")
 
 
 def _note_fork() -> None:
-    """Forget, in a child process, the pool whose threads it has not inherited."""
+    """Drop the pool in a child process, which does not inherit its threads."""
     global _is_forked
     _is_forked = True
     _pool.cache_clear()

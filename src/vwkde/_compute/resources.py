@@ -1,4 +1,4 @@
-"""What a computation may use: which engine, where its blocks run, how much memory, which device."""
+"""What a computation may use: the engine, where blocks run, how much memory, which device."""
 
 from dataclasses import dataclass
 
@@ -9,11 +9,11 @@ from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET
 
 @dataclass(frozen=True)
 class Resources:
-    """How to compute, which changes no result beyond rounding.
+    """How to compute. This changes no result beyond rounding.
 
-    `engine` forms kernel sums, `executor` is where passes over many rows run; `memory_budget` is in bytes, for
-    temporary blocks, all threads together; `device` is where engines compute that can do so elsewhere than on the CPU,
-    and where networks are trained. The number of threads is no resource: see `parallel.at_most`.
+    `engine` computes kernel sums; `executor` runs passes over many rows; `memory_budget` is in bytes, for the temporary
+    blocks of all threads together; `device` is used by engines that can compute outside the CPU and for training
+    networks. The number of threads is set elsewhere: see `parallel.at_most`.
     """
 
     engine: Engine = NUMBA
@@ -23,7 +23,7 @@ class Resources:
 
     @property
     def name(self) -> str:
-        """What the `engine` parameter of the public functions calls this choice."""
+        """The name of this choice in the `engine` parameter of the public functions."""
         return self.executor.name if self.executor.spreads else self.engine.name
 
 

@@ -1,4 +1,4 @@
-"""States of torch that hold for more than the code that sets them."""
+"""Torch settings that affect more than the code that sets them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,9 +8,9 @@ from vwkde._runtime.shared import Shared
 
 @contextmanager
 def threads_of_torch(n_threads: int) -> Iterator[None]:
-    """Hold torch, on the calling thread, to this many threads on the CPU at most.
+    """Limit torch, on the calling thread, to at most this many CPU threads.
 
-    For networks it is one: their matrices are small, and sums must not depend on how many threads share them.
+    Networks use one thread: their matrices are small, and sums must not depend on the number of threads.
     """
     import torch
 
@@ -35,4 +35,4 @@ def _in_full_precision() -> Iterator[None]:
 
 
 exact_products = Shared(_in_full_precision)
-"""Keep matrix products of float32 from being rounded to fewer bits, as torch may be set to."""
+"""Compute float32 matrix products in full precision, even if torch is set to round to fewer bits."""

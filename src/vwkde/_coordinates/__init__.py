@@ -1,1 +1,1 @@
-"""The coordinates that estimates are formed in: whitened, normal scores, a few directions."""
+"""The coordinates in which estimates are computed: whitened, normal scores, a few directions."""

@@ -1,16 +1,17 @@
 """Directions that carry the ratio.
 
-Where log p₁/p₂ depends on a few directions of many, it is the log ratio of the projections on them as well, and the
-other directions add nothing but noise. Two densities are equal if all their characteristic functions are, so the first
-direction u is one along which those of the samples differ most; the next ones are orthogonal, and differ most jointly
-with the directions found before. With w the rows' weights, positive for the numerator and negative for the denominator,
-ψ = 1 or e^(iv·x) for a direction v found before, and means over both samples written as ⟨⟩, a search climbs
+If log p₁/p₂ depends on only a few directions, it equals the log ratio of the projections on them, and the other
+directions add only noise. Two densities are equal if their characteristic functions are equal. So the first direction u
+is one along which those of the samples differ most; each next one is orthogonal to the earlier ones, and is the one
+along which the samples differ most jointly with them. Let w be the weights of the rows, positive for the numerator and
+negative for the denominator, ψ = 1 or e^(iv·x) for an earlier direction v, and ⟨⟩ the mean over both samples. The
+search maximises
 
     D(u) = Σ_ψ Σ_t | Σ_j w_j ψ(x_j) (e^(itu·x_j) − ⟨e^(itu·x)⟩) |²,
 
-which is zero but for noise where u·x is alike in both samples and independent of what was found. The search ends when
-it finds no more than between samples whose rows were dealt out at random. Starts are differences of rows, so that a
-rotation of the data rotates everything.
+which is zero up to noise if u·x has the same distribution in both samples and is independent of the earlier directions.
+The search ends when it finds no more than between samples whose rows were permuted at random. Starting points are
+differences of rows, so that a rotation of the data rotates everything.
 """
 
 from dataclasses import dataclass
@@ -27,28 +28,28 @@ Singles = NDArray[np.float32]
 _MOST_ROWS = 2_000
 _STARTS = 100
 _STEPS, _TRIAL_STEPS = 40, 10
-"""Steps of a search, and those after which only the best fifth of the starts goes on."""
+"""Steps of a search, and the step after which only the best fifth of the starts continues."""
 _FREQUENCY, _HARMONICS = 0.5, 4
 """The frequencies t, in whitened units: 0.5, 1, 1.5 and 2."""
 MOST_DIRECTIONS = 3
-_DEALS, _DEAL_STARTS = 3, 40
-"""Searches by chance, and their starts: where there is nothing to find, all maxima are alike."""
+_PERMUTATIONS, _PERMUTED_STARTS = 3, 40
+"""Searches on permuted rows, and their starts: if there is nothing to find, all maxima are similar."""
 _CLEARLY = 1.35
-"""How many times what chance finds in the mean a direction must show."""
+"""A direction must exceed the mean result of the permuted searches by this factor."""
 
 
 @dataclass(frozen=True)
 class _Difference:
     """D as a function of directions, in single precision.
 
-    `weights`, of shape (n, 2k), are the real parts of the k centred weight functions w·ψ, then their imaginary parts.
+    `weights`, of shape (n, 2k), has the real parts of the k centred weight functions w·ψ, then their imaginary parts.
     """
 
     points: Singles
     weights: Singles
 
     def climb(self, directions: Singles) -> tuple[Floats, float]:
-        """Return the highest of the maxima that the starts (the columns) lead to, and its value."""
+        """Climb from all starts (the columns) and return the direction of the highest maximum, and its value."""
         for step in range(_STEPS):
             value, slope = self._value_and_slope(directions)
             if step == _TRIAL_STEPS:
@@ -88,22 +89,22 @@ class _Difference:
 
 @parallel.single_threaded()
 def find_directions(numerator: Sample, denominator: Sample, seed: int) -> Floats | None:
-    """Return orthonormal directions (d, k) in which the samples differ, or None if there are none, or many."""
+    """Return orthonormal directions (d, k) in which the samples differ, or None if there are none or too many."""
     random = np.random.default_rng(seed)
     p, q = (sample.thinned(_MOST_ROWS, random) for sample in (numerator, denominator))
     points = np.concatenate([p.points, q.points])
     shares = np.concatenate([p.weight / p.weight.sum(), -q.weight / q.weight.sum()])
-    found = np.empty((points.shape[1], 0))
-    while found.shape[1] < min(MOST_DIRECTIONS + 1, points.shape[1]):
-        rest = points - points @ found @ found.T
+    directions = np.empty((points.shape[1], 0))
+    while directions.shape[1] < min(MOST_DIRECTIONS + 1, points.shape[1]):
+        rest = points - points @ directions @ directions.T
         starts = _starts(rest, random)
-        direction, value = _difference(rest, shares, points @ found).climb(starts)
-        dealt = [_difference(rest, random.permutation(shares), points @ found) for _ in range(_DEALS)]
-        if value < _CLEARLY * np.mean([each.climb(starts[:, :_DEAL_STARTS])[1] for each in dealt]):
+        direction, value = _difference(rest, shares, points @ directions).climb(starts)
+        permuted = [_difference(rest, random.permutation(shares), points @ directions) for _ in range(_PERMUTATIONS)]
+        if value < _CLEARLY * np.mean([each.climb(starts[:, :_PERMUTED_STARTS])[1] for each in permuted]):
             break
-        direction -= found @ (found.T @ direction)
-        found = np.column_stack([found, direction / np.linalg.norm(direction)])
-    return found if 0 < found.shape[1] <= MOST_DIRECTIONS else None
+        direction -= directions @ (directions.T @ direction)
+        directions = np.column_stack([directions, direction / np.linalg.norm(direction)])
+    return directions if 0 < directions.shape[1] <= MOST_DIRECTIONS else None
 
 
 def _starts(points: Floats, random: np.random.Generator) -> Singles:

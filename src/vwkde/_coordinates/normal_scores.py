@@ -1,6 +1,6 @@
 """An invertible map of every column that makes the pooled sample normal.
 
-Neither ratio nor divergence changes under it, but skewed and heavy-tailed data become shapes that one bandwidth fits.
+The map changes neither ratio nor divergence, but skewed and heavy-tailed data become shapes that one bandwidth fits.
 """
 
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from vwkde.exceptions import DegenerateDataWarning
 Floats = NDArray[np.float64]
 
 _TAIL = 0.1
-"""The outermost tenth of a column tells how steeply its map goes on beyond the data."""
+"""The outermost tenth of a column sets the slope of its map beyond the data."""
 
 
 @dataclass(frozen=True)
 class NormalScores:
-    """One increasing, piecewise linear map per column: its knots, and where they go."""
+    """One increasing, piecewise linear map per column: its knots and their images."""
 
     knots: tuple[Floats, ...]
     scores: tuple[Floats, ...]
@@ -35,7 +35,7 @@ class NormalScores:
 
 @dataclass(frozen=True)
 class WhitenedScores:
-    """Normal scores, then the affine map that whitens them."""
+    """Normal scores followed by the affine map that whitens them."""
 
     scores: NormalScores
     whitening: Whitening
@@ -48,12 +48,12 @@ class WhitenedScores:
 def fit_whitened_scores(numerator: Array, denominator: Array, weights: tuple[Floats, Floats]) -> WhitenedScores:
     """Return the map to whitened normal scores."""
     scores = fit_normal_scores(numerator, denominator, weights)
-    with without(DegenerateDataWarning):  # the same data have been reported in other coordinates
+    with without(DegenerateDataWarning):  # it was raised for the same data in other coordinates
         return WhitenedScores(scores, fit_whitening(scores(numerator), scores(denominator), weights, None))
 
 
 def fit_normal_scores(numerator: Array, denominator: Array, weights: tuple[Floats, Floats]) -> NormalScores:
-    """Return the map by the ranks of the pooled sample, in which both samples count alike."""
+    """Return the map from the ranks of the pooled sample, in which both samples have equal weight."""
     weight = np.concatenate([w / w.sum() for w in weights]) / 2
     pooled = np.concatenate([numerator, denominator]).astype(np.float64)
     columns = [_scores(column, weight) for column in pooled.T]
@@ -61,7 +61,7 @@ def fit_normal_scores(numerator: Array, denominator: Array, weights: tuple[Float
 
 
 def _scores(column: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Return the distinct values of a column, and the normal quantiles of their middle ranks."""
+    """Return the distinct values of a column and the normal quantiles of their mid-ranks."""
     values, place = np.unique(column, return_inverse=True)
     mass = np.bincount(place.ravel(), weights=weight)
     counts = mass > 0

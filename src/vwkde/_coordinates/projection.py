@@ -1,4 +1,4 @@
-"""Samples and points seen along a few directions only."""
+"""Samples and points projected on a few directions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Projection:
-    """Coordinates, and of those only the projections on some directions."""
+    """Coordinates followed by a projection on some directions."""
 
     coordinates: Callable[[Array], Floats]
     directions: Floats
@@ -25,7 +25,7 @@ class Projection:
 
 
 def project_samples(samples: tuple[Sample, Sample], directions: Floats) -> tuple[Sample, Sample]:
-    """Return the samples' projections on some directions."""
+    """Return the projections of the samples on some directions."""
     return _projected(samples[0], directions), _projected(samples[1], directions)
 
 

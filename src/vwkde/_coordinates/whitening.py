@@ -1,8 +1,8 @@
-"""The coordinates everything else works in.
+"""The coordinates in which everything else works.
 
-Both samples are moved, turned and scaled by one affine map, so that their pooled within-class covariance is the
-identity. Ratio and divergences do not change under such a map, and a round kernel in the new coordinates is an ellipse
-that follows the data in the old ones: the estimate is the same for any affine copy of the data.
+One affine map shifts, rotates and scales both samples so that their pooled within-class covariance is the identity.
+Such a map does not change ratio and divergences, and a round kernel in the new coordinates is an ellipse in the old
+ones that follows the data: the estimate is the same for any affine copy of the data.
 """
 
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from vwkde._compute import parallel
+from vwkde._coordinates.axes import principal_axes
 from vwkde._data.clouds import Cloud, InMemory
 from vwkde._data.validation import Array, Names
 from vwkde._runtime.warn import warn
@@ -44,12 +45,12 @@ class Whitening:
 
 
 def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, Floats], names: Names) -> Whitening:
-    """Return the map that gives the pooled within-class covariance the value one in every direction that varies."""
+    """Return the map that makes the pooled within-class variance one in every direction that varies."""
     return whiten((InMemory(numerator, weights[0]), InMemory(denominator, weights[1])), names)
 
 
 def whiten(clouds: tuple[Cloud, Cloud], names: Names) -> Whitening:
-    """Return the same for samples wherever they are."""
+    """Return the same map for samples in memory, in files or on a cluster."""
     unit = _powers_of_two(np.maximum(clouds[0].largest(), clouds[1].largest()))
     whitening, difference = _whiten_once(clouds, lambda x: x / unit, names)
     whitening = replace(whitening, unit=unit)
@@ -65,7 +66,7 @@ def whiten(clouds: tuple[Cloud, Cloud], names: Names) -> Whitening:
 def _whiten_once(
     clouds: tuple[Cloud, Cloud], place: Callable[[Array], Floats], names: Names
 ) -> tuple[Whitening, Floats]:
-    """Return the map that whitens samples placed somewhere, and how far their means are then apart."""
+    """Return the map that whitens samples in these coordinates, and the resulting difference of their means."""
     means, scatters = zip(*(cloud.moments(place) for cloud in clouds), strict=True)
     covariance = (scatters[0] + scatters[1]) / (clouds[0].rows + clouds[1].rows - 2)
     scale = np.sqrt(np.diag(covariance))
@@ -76,28 +77,28 @@ def _whiten_once(
     if _few_rows(clouds, int(np.count_nonzero(~constant))):
         centred = [(cloud.some(place) - mean) / scale for cloud, mean in zip(clouds, means, strict=True)]
         correlation = _shrunk(correlation, np.concatenate(centred), constant)
-    values, vectors = np.linalg.eigh(correlation)
-    flat = values <= 10 * len(values) * np.finfo(float).eps
-    _report_flat(int(flat.sum() - constant.sum()), vectors[:, flat], (means[0] - means[1]) / scale)
-    root = vectors[:, ~flat] / np.sqrt(values[~flat])
-    if not flat.any():
-        root = root @ vectors.T  # the symmetric root does not turn with the eigenvectors' arbitrary choice
+    principal = principal_axes(correlation, 10 * len(scale) * np.finfo(float).eps)
+    flat = principal.flat
+    _report_flat(flat.shape[1] - int(constant.sum()), flat, (means[0] - means[1]) / scale)
+    root = principal.root
+    if not flat.size:
+        root = root @ principal.axes.T  # the symmetric root does not depend on the arbitrary choice of eigenvectors
     matrix = root / scale[:, None]
     return Whitening(np.ones(len(scale)), (means[0] + means[1]) / 2, matrix), (means[0] - means[1]) @ matrix
 
 
 def _powers_of_two(size: Floats) -> Floats:
-    """Return units that bring the sizes near one; a power of two divides without rounding."""
+    """Return units that bring the sizes close to one; division by a power of two is exact."""
     return np.exp2(np.floor(np.log2(np.where(size > 0, size, 1.0))))
 
 
 def _shrunk(correlation: Floats, centred: Floats, constant: NDArray[np.bool_]) -> Floats:
-    """Shrink towards the identity where rows are too few to know the correlations (Ledoit and Wolf)."""
+    """Shrink towards the identity if there are too few rows to estimate the correlations (Ledoit and Wolf)."""
     varying = int(np.count_nonzero(~constant))
     shrinkage = float(ledoit_wolf_shrinkage(centred[:, ~constant], assume_centered=True))
     warn(
-        f"Rows are few for {varying} columns: the correlations between columns were shrunk by {shrinkage:.0%}. "
-        f"Give more rows or fewer columns for an answer that does not depend on the choice of axes.",
+        f"The rows are few for {varying} columns: the correlations between columns were shrunk by {shrinkage:.0%}. "
+        f"Use more rows or fewer columns for an answer that does not depend on the choice of axes.",
         DegenerateDataWarning,
     )
     return (1 - shrinkage) * correlation + shrinkage * np.diag(np.where(constant, 0.0, 1.0))
@@ -112,10 +113,12 @@ def _report_constant(constant: NDArray[np.bool_], difference: Floats, names: Nam
         return
     labels = [names[i] if names else int(i) for i in np.flatnonzero(constant)]
     if constant.all():
-        raise ValueError("No column varies within the samples: all rows are equal, so there is no density to estimate.")
+        raise ValueError(
+            "The samples must vary in at least one column. Got samples in which all rows are equal; check the data."
+        )
     if (np.abs(difference[constant]) > 1e-12).any():
         raise DisjointSupportError(
-            f"Columns {labels} are constant within each sample but differ between them: the supports are disjoint, "
+            f"Columns {labels} are constant within each sample but differ between them: the supports are disjoint and "
             f"the ratio is infinite. Drop those columns if they are labels, not measurements."
         )
     warn(f"Columns {labels} are constant in both samples and were left out.", DegenerateDataWarning)
@@ -124,8 +127,8 @@ def _report_constant(constant: NDArray[np.bool_], difference: Floats, names: Nam
 def _refuse_if_too_far(distance: float) -> None:
     if distance > _FARTHEST:
         raise DisjointSupportError(
-            f"The samples are {distance:.0e} times their own spread apart: the supports are disjoint, the ratio is "
-            f"infinite. Check that both are in the same units."
+            f"The distance between the samples is {distance:.0e} times their spread: the supports are disjoint and the "
+            f"ratio is infinite. Check that both are in the same units."
         )
 
 
@@ -134,8 +137,8 @@ def _report_flat(count: int, directions: Floats, difference: Floats) -> None:
         return
     if (np.abs(difference @ directions) > 1e-6).any():
         raise DisjointSupportError(
-            "The samples lie in parallel planes that do not meet: the supports are disjoint, the ratio is infinite. "
-            "Look for a column that the others determine, and drop it."
+            "The samples are in parallel planes that do not meet: the supports are disjoint and the ratio is infinite. "
+            "Look for a column that is a combination of the others, and drop it."
         )
     warn(
         f"Some columns are copies or linear combinations of others: {count} of the {len(difference)} directions "

@@ -1,1 +1,1 @@
-"""Samples as they come in: checked, opened, read in pieces, and held as rows with weights."""
+"""Input samples: checked, opened, read in pieces, and kept as rows with weights."""

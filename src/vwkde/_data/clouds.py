@@ -1,4 +1,4 @@
-"""Samples as whitening sees them: by summaries, so that their rows may live anywhere."""
+"""Samples as whitening sees them: only summaries, so the rows may be in memory, in files or on a cluster."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 class Cloud(Protocol):
-    """A sample by its summaries."""
+    """A sample, described by summaries."""
 
     @property
     def rows(self) -> int:
@@ -28,12 +28,12 @@ class Cloud(Protocol):
         """Return the moments of the rows in other coordinates."""
 
     def some(self, place: Callable[[Array], Floats]) -> Floats:
-        """Return rows in other coordinates: all where they are few."""
+        """Return the rows that are in memory, in other coordinates."""
 
 
 @dataclass(frozen=True)
 class InMemory:
-    """Rows at hand, and their weights, of mean one."""
+    """Rows in memory and their weights, which have mean one."""
 
     values: Array
     weight: Floats
@@ -58,10 +58,10 @@ class InMemory:
 
 @dataclass(frozen=True)
 class StreamCloud:
-    """A stream as whitening sees it, with some of its rows at hand."""
+    """A stream as whitening sees it, with some of its rows in memory."""
 
     stream: Stream
-    at_hand: Array
+    in_memory: Array
 
     @property
     def rows(self) -> int:
@@ -74,9 +74,9 @@ class StreamCloud:
 
     def moments(self, place: Callable[[Array], Floats]) -> Moments:
         """Return the moments of the rows in other coordinates."""
-        found = self.stream.moments(place)
-        return Moments(found.mean, found.scatter * (self.rows / found.weight))
+        moments = self.stream.moments(place)
+        return Moments(moments.mean, moments.scatter * (self.rows / moments.weight))
 
     def some(self, place: Callable[[Array], Floats]) -> Floats:
-        """Return the rows at hand in other coordinates."""
-        return place(self.at_hand)
+        """Return the rows that are in memory, in other coordinates."""
+        return place(self.in_memory)

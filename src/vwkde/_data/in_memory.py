@@ -1,4 +1,4 @@
-"""Which rows of the samples are held in memory: all of plain arrays, some of what lives elsewhere."""
+"""Which rows of the samples are kept in memory: all rows of arrays, some rows of files and Dask collections."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,9 +19,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Held:
-    """Rows at hand of both samples, their weights, of mean one, and the columns' names.
+    """The rows of both samples that are in memory, their weights (mean one), and the column names.
 
-    Where they are not all, `streams` have all rows, and `rows` are the numbers of those at hand.
+    If some rows are not in memory, `streams` cover all rows, and `rows` are the indices of those in memory.
     """
 
     data: tuple[Array, Array]
@@ -32,19 +32,19 @@ class Held:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The kind in which kernel sums run."""
+        """The precision of the kernel sums."""
         return np.result_type(*self.data)
 
     @property
     def clouds(self) -> tuple[Cloud, Cloud]:
-        """All rows of the two samples, as whitening sees them."""
+        """All rows of both samples, as whitening sees them."""
         (p, q), (p_weight, q_weight) = self.data, self.weights
         if self.streams is None:
             return InMemory(p, p_weight), InMemory(q, q_weight)
         return StreamCloud(self.streams[0], p), StreamCloud(self.streams[1], q)
 
     def rests(self, coordinates: Callable[[Array], Floats]) -> list[Rest | None]:
-        """Return the rows of each sample that are not at hand, if there are any, in some coordinates."""
+        """Return, for each sample, the rows that are not in memory in these coordinates, or None."""
         if self.streams is None or self.rows is None:
             return [None, None]
         parts = [stream.without(rows) for stream, rows in zip(self.streams, self.rows, strict=True)]
@@ -52,7 +52,7 @@ class Held:
 
 
 def hold_all(numerator: Any, denominator: Any, weights: tuple[Any, Any]) -> Held:
-    """Return two samples that are in memory, checked."""
+    """Check two samples that are in memory and return all their rows."""
     p, q, names = check_pair(numerator, denominator)
     p_weight = check_weight(weights[0], len(p), "numerator_weight")
     q_weight = check_weight(weights[1], len(q), "denominator_weight")
@@ -62,9 +62,9 @@ def hold_all(numerator: Any, denominator: Any, weights: tuple[Any, Any]) -> Held
 def hold_some(
     numerator: Any, denominator: Any, weights: tuple[Any, Any], most: int, seed: int, resources: Resources
 ) -> Held:
-    """Return at most so many rows of each of two samples that live elsewhere, drawn at random.
+    """Return at most `most` randomly drawn rows of each sample, for samples in files or on a Dask cluster.
 
-    If that is all of them, it is as if they had come in memory.
+    Small samples are read completely and treated like arrays.
     """
     streams = open_pair(numerator, denominator, resources)
     names = streams[0].source.names or streams[1].source.names
@@ -90,12 +90,12 @@ class _Side(NamedTuple):
 
 
 def _hold(stream: Stream, weight: Any, most: int, random: np.random.Generator) -> _Side:
-    """Return some rows with their weights, of mean one, and the stream with its weights on the same scale."""
+    """Return some rows with their weights (mean one), and the stream with its weights on the same scale."""
     if weight is not None:
         stream = replace(stream, weight=check_weight(weight, len(stream), f"{stream.name}_weight"))
     rows = stream.draw(most, random)
     if stream.weight is not None:
         stream = replace(stream, weight=stream.weight / stream.weight[rows].mean())
     stream.check()
-    own = np.ones(len(rows)) if stream.weight is None else stream.weight[rows]
-    return _Side(stream.source.take(rows), own, stream, rows)
+    row_weight = np.ones(len(rows)) if stream.weight is None else stream.weight[rows]
+    return _Side(stream.source.take(rows), row_weight, stream, rows)

@@ -1,4 +1,4 @@
-"""Means and scatters of weighted rows, which can be combined over pieces of a sample."""
+"""Weighted means and scatter matrices, which can be combined over pieces of a sample."""
 
 from typing import NamedTuple
 
@@ -18,14 +18,14 @@ class Moments(NamedTuple):
 
 
 class WeightedMoments(NamedTuple):
-    """Moments of some rows together with their weight, so that they can be combined."""
+    """Moments of some rows with their total weight, so that they can be combined."""
 
     weight: float
     mean: Floats
     scatter: Floats
 
     def plus(self, other: "WeightedMoments") -> "WeightedMoments":
-        """Return the moments of both together."""
+        """Return the moments of both sets of rows together."""
         weight = self.weight + other.weight
         if weight == 0:
             return self

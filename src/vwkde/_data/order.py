@@ -1,6 +1,6 @@
-"""An order of rows that depends on the data alone.
+"""An order of rows that depends only on the data.
 
-Random choices and block boundaries fall on the same points whatever order, or rotation, the rows arrived in.
+Random choices and block boundaries fall on the same points in whatever order, or rotation, the rows arrive.
 """
 
 import numpy as np
@@ -10,9 +10,9 @@ Floats = NDArray[np.float64]
 
 
 def canonical_order(x: Floats) -> NDArray[np.intp]:
-    """Return an order of whitened rows that no rotation and no shuffling changes: by distance from the centre.
+    """Return an order of whitened rows that rotation and shuffling do not change: by distance from the centre.
 
-    Distances are rounded so that equal ones stay equal; coordinates then break the tie.
+    Distances are rounded so that equal ones stay equal; coordinates then break ties.
     """
     distance = np.round(np.einsum("ij,ij->i", x, x), 10)
     order = np.argsort(distance, kind="stable")

@@ -1,7 +1,7 @@
 """A sample inside the package: whitened, weighted, in canonical order.
 
-Of a sample that does not fit into memory some rows are held, drawn at random: its points. The others are its rest, over
-which sums are formed in passes.
+If a sample does not fit into memory, randomly drawn rows are kept there: its points. The other rows are its rest, and
+sums over them are computed in passes.
 """
 
 from collections.abc import Callable
@@ -23,22 +23,22 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Rest:
-    """The rows of a sample that are not held, and the coordinates its points are in."""
+    """The rows of a sample that are not in memory, and the coordinates of its points."""
 
     stream: Stream
     coordinates: Callable[[Array], Floats]
 
     def reduce(self, work: Callable[[Floats, Floats], T], combine: Callable[[T, T], T], stage: str) -> T:
-        """Return the combined results of the work on points and weights, piece by piece."""
+        """Apply the work to points and weights, piece by piece, and return the combined results."""
         return self.stream.reduce(_InCoordinates(self.coordinates, work), combine, stage)
 
     @lazy
     def moments(self) -> WeightedMoments:
-        """The moments of the rows and their weight."""
+        """The moments of the rows and their total weight."""
         return self.stream.moments(self.coordinates)
 
     def gather(self) -> None:
-        """Find the moments, in one pass, before several threads ask for them."""
+        """Compute the moments, in one pass, before several threads ask for them."""
         _ = self.moments
 
 
@@ -53,10 +53,10 @@ class _InCoordinates:
 
 @dataclass(frozen=True)
 class Sample:
-    """Whitened points with one weight each (mean one), and the rows they had when they came in.
+    """Whitened points with one weight each (mean one), and their row indices in the input.
 
-    Rows may be made of others: `copies` is how many were made of each, and `fold` is the part of the data that each is
-    made of, so that whole parts can be held out.
+    Rows may be derived from other rows: `copies` is how many were made from each, and `fold` is the part of the data
+    that each comes from, so that whole parts can be held out.
     """
 
     points: Floats
@@ -72,28 +72,28 @@ class Sample:
 
     @property
     def total(self) -> int:
-        """The number of rows, held or not."""
+        """The number of rows, in memory or not."""
         return len(self) + (len(self.rest.stream) if self.rest else 0)
 
     @property
     def total_weight(self) -> float:
-        """The weight of all rows, held or not."""
+        """The weight of all rows, in memory or not."""
         return float(self.weight.sum()) + (self.rest.stream.total_weight if self.rest else 0.0)
 
     @property
-    def held(self) -> "Sample":
-        """The points alone."""
+    def without_rest(self) -> "Sample":
+        """The sample reduced to its points."""
         return replace(self, rest=None) if self.rest else self
 
     @property
     def log_weight(self) -> Floats:
-        """Return the logarithm of the weights; −inf for points that do not count."""
+        """Return the logarithm of the weights; −inf for points of weight zero."""
         with np.errstate(divide="ignore"):
             return np.log(self.weight)
 
     @property
     def effective_rows(self) -> float:
-        """Return how many independent, equally weighted rows the sample amounts to."""
+        """Return how many independent, equally weighted rows the sample is worth."""
         if self.rest is None:
             return effective_rows(self.weight) / self.copies
         squares = float((self.weight**2).sum()) + self.rest.stream.total_squared_weight
@@ -105,39 +105,39 @@ class Sample:
 
     @property
     def weighted_moments(self) -> WeightedMoments:
-        """The moments of all rows, held or not, and their weight."""
-        found = WeightedMoments(float(self.weight.sum()), *moments_of(self.points, self.weight))
-        return found.plus(self.rest.moments) if self.rest else found
+        """The moments of all rows, in memory or not, and their total weight."""
+        moments = WeightedMoments(float(self.weight.sum()), *moments_of(self.points, self.weight))
+        return moments.plus(self.rest.moments) if self.rest else moments
 
     def mean_and_covariance(self) -> tuple[Floats, Floats]:
-        """Return mean and covariance of all rows, the latter unbiased."""
+        """Return the mean and the unbiased covariance of all rows."""
         weight, mean, scatter = self.weighted_moments
         return mean, scatter / (weight * (1 - 1 / self.effective_rows))
 
     def subset(self, chosen: NDArray[Any], keep_rest: bool = False) -> "Sample":
-        """Return the chosen points, in the order they have here, as a sample of their own, or with the same rest."""
+        """Return the chosen points, in the same order, as a separate sample; `keep_rest` keeps the rest too."""
         points, weight = self.points[chosen], self.weight[chosen]
         fold = None if self.fold is None else self.fold[chosen]
         rest = self.rest if keep_rest else None
         return Sample(points, weight / weight.mean(), np.arange(len(points)), self.copies, fold, rest)
 
     def thinned(self, most: int, random: np.random.Generator) -> "Sample":
-        """Return at most so many of the points, drawn at random: of rows made of others, fewer of each."""
+        """Return at most `most` points, drawn at random; `copies` is reduced in proportion."""
         if len(self) <= most:
-            return self.held
+            return self.without_rest
         counted = np.flatnonzero(self.weight)
         part = self.subset(np.sort(random.choice(counted, min(most, len(counted)), replace=False)))
         return replace(part, copies=max(1, round(self.copies * most / len(self))))
 
     def in_given_order(self, values: Floats) -> Floats:
-        """Return one value per point in the order in which the rows came in."""
+        """Return one value per point in the order of the input rows."""
         result = np.empty_like(values)
         result[self.rows] = values
         return result
 
 
 def effective_rows(weight: Floats) -> float:
-    """Return how many rows of equal weight would know as much (Kish)."""
+    """Return Kish's effective sample size: how many equally weighted rows carry as much information."""
     return float(weight.sum() ** 2 / (weight**2).sum())
 
 
@@ -154,5 +154,5 @@ def make_sample(
 
 
 def make_unordered_sample(points: Floats) -> Sample:
-    """Return points of equal weight in the order they have, for estimates to which the order does not matter."""
+    """Return equally weighted points in the given order, for estimates that do not depend on it."""
     return Sample(points, np.ones(len(points)), np.arange(len(points)))

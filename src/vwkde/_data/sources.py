@@ -1,7 +1,7 @@
-"""Rows that live elsewhere: in files, on a cluster, or in an array that is to be spread over one.
+"""Rows in files, on a Dask cluster, or in an array that is sent to one.
 
-A source knows its shape and how to hand its rows over in pieces of bounded size. Files are mapped anew for every piece:
-pages that were touched do not stay with the process, and another process can do the same from the source alone.
+A source knows its shape and returns its rows in pieces of bounded size. Files are mapped again for every piece: pages
+that were read do not stay in memory, and another process can read the rows with the source alone.
 """
 
 import mmap
@@ -22,7 +22,7 @@ Ints = NDArray[np.intp]
 
 
 class Source(Protocol):
-    """Rows of numbers, known by their shape; what it hands over is float32 or float64."""
+    """Rows of numbers of known shape, returned as float32 or float64."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -30,16 +30,16 @@ class Source(Protocol):
 
     @property
     def names(self) -> Names:
-        """The columns' names, where they have any."""
+        """The column names, if there are any."""
 
     def parts(self, size: int) -> list[slice]:
-        """Return the ranges of rows that are best taken together, for pieces of at most `size` rows."""
+        """Return the ranges of rows that are best read together, for pieces of at most `size` rows."""
 
     def pieces(self, part: slice, size: int) -> Iterator[Array]:
         """Yield the rows of a part, at most `size` at a time."""
 
     def take(self, rows: Ints) -> Array:
-        """Return some rows, whose numbers ascend."""
+        """Return the rows with these indices, which are in ascending order."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class ArrayRows:
 
 @dataclass(frozen=True)
 class FileRows:
-    """Rows at some place in a file of plain numbers: an NPY file, or what a `numpy.memmap` shows of one."""
+    """Rows in a file of plain numbers: an NPY file, or the part of one that a `numpy.memmap` shows."""
 
     path: str
     kind: np.dtype[Any]
@@ -99,7 +99,7 @@ class FileRows:
 
 @dataclass(frozen=True)
 class ParquetRows:
-    """The rows of a Parquet file, read by those of its row groups that hold any."""
+    """The rows of a Parquet file, read by row groups; empty groups are skipped."""
 
     path: str
     names: Names
@@ -117,7 +117,7 @@ class ParquetRows:
         return [slice(*ends) for ends in pairwise(self.bounds)]
 
     def pieces(self, part: slice, size: int) -> Iterator[Array]:
-        """Yield the rows of a row group, which is read once."""
+        """Yield the rows of a row group, which is read only once."""
         return ArrayRows(self._read(self.bounds.index(part.start))).pieces(slice(0, part.stop - part.start), size)
 
     def take(self, rows: Ints) -> Array:
@@ -141,7 +141,7 @@ class ParquetRows:
 
 @dataclass(frozen=True)
 class DaskRows:
-    """The rows of a Dask array, one block of rows to a chunk; what it takes to make them happens where Dask says."""
+    """The rows of a Dask array with one block of rows per chunk; Dask decides where they are computed."""
 
     array: Any
     names: Names = None
@@ -158,13 +158,13 @@ class DaskRows:
         return list(self.array.to_delayed().ravel())
 
     def parts(self, size: int) -> list[slice]:
-        """Return the chunks' ranges of rows."""
+        """Return the ranges of rows of the chunks."""
         del size
         ends = np.cumsum([0, *self.array.chunks[0]])
         return [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
 
     def pieces(self, part: slice, size: int) -> Iterator[Array]:
-        """Yield the rows of a part, computed at once."""
+        """Yield the rows of a part, which is computed as a whole."""
         whole = np.asarray(self.array[part].compute())
         return ArrayRows(whole).pieces(slice(0, len(whole)), size)
 
@@ -174,12 +174,12 @@ class DaskRows:
 
 
 def is_elsewhere(data: Any) -> bool:
-    """Tell whether data are a path, a map of a file, or a Dask collection: rows that need not be held."""
+    """Return whether the data are a path, a memory map of a file, or a Dask collection: not all in memory."""
     return isinstance(data, str | Path) or _is_mapped(data) or _is_dask(data)
 
 
 def open_source(data: Any, name: str) -> Source:
-    """Return the rows of data that live elsewhere, or of an array, without reading them."""
+    """Return the rows of a file, a Dask collection or an array as a source, without reading them."""
     source = _open(data, name)
     rows, columns = source.shape
     if rows == 0 or columns == 0:
@@ -188,7 +188,7 @@ def open_source(data: Any, name: str) -> Source:
 
 
 def in_order_of(source: Source, names: Names) -> Source:
-    """Return the source with its named columns in another order; columns without names stay as they are."""
+    """Return the source with its named columns in this order; columns without names stay as they are."""
     if source.names == names or not source.names or not names:
         return source
     if isinstance(source, ParquetRows):
@@ -200,7 +200,7 @@ def in_order_of(source: Source, names: Names) -> Source:
 
 
 def read_all(data: Any, name: str, like: tuple[int, Names, str]) -> Array:
-    """Return all rows of data that live elsewhere, with the columns of a sample seen before."""
+    """Return all rows of a file or a Dask collection, with the columns in the order of an earlier sample."""
     source = open_source(data, name)
     source = in_order_of(source, check_columns(source.shape[1], source.names, name, like))
     return source.take(np.arange(source.shape[0]))
@@ -220,16 +220,21 @@ def _open(data: Any, name: str) -> Source:
 def _open_file(path: Path, name: str) -> Source:
     if path.suffix.lower() not in (".npy", ".parquet"):
         raise ValueError(
-            f"The {name} must be an array, or a path that ends in .npy or .parquet. Got {str(path)!r} instead."
+            f"The {name} must be an array, or a path that ends in .npy or .parquet. Got {str(path)!r} instead; "
+            f"convert the file, or read it and pass the array."
         )
     if not path.is_file():
-        raise ValueError(f"The {name} is said to be in {str(path)!r}, but there is no such file.")
+        raise ValueError(
+            f"The {name} must be an existing file. Got {str(path)!r}, but there is no such file; check the path."
+        )
     if path.suffix.lower() == ".parquet":
         return _open_parquet(path, name)
     try:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise ValueError(f"The {name} cannot be read from {str(path)!r}: {error}.") from None
+        raise ValueError(
+            f"The {name} must be an NPY file. {str(path)!r} cannot be read: {error}; write it with numpy.save."
+        ) from None
     return _file_rows(_two_axes(mapped, name), name)
 
 
@@ -245,7 +250,7 @@ def _open_parquet(path: Path, name: str) -> ParquetRows:
             numbers_of(file.schema_arrow.empty_table())
             names = tuple(file.schema_arrow.names)
     except (pa.ArrowInvalid, ValueError) as error:
-        raise ValueError(f"The {name} cannot be read from {str(path)!r}: {error}") from None
+        raise ValueError(f"The {name} must be a Parquet file. {str(path)!r} cannot be read: {error}") from None
     groups = tuple(group for group, count in enumerate(counts) if count)
     bounds = tuple(int(end) for end in np.cumsum([0, *(counts[group] for group in groups)]))
     return ParquetRows(str(path.resolve()), names, groups, bounds)
@@ -262,10 +267,14 @@ def _open_dask(data: Any, name: str) -> DaskRows:
     names = column_names(data) if is_frame else None
     array = data.to_dask_array(lengths=True) if is_frame else data
     if not isinstance(array, da.Array):
-        raise ValueError(f"The {name} must be a Dask array or DataFrame. Got {type(data).__name__} instead.")
+        raise ValueError(
+            f"The {name} must be a Dask array or DataFrame. Got {type(data).__name__} instead; convert it, for example "
+            f"with dask.array.from_delayed."
+        )
     if any(np.isnan(size) for size in array.chunks[0]):
         raise ValueError(
-            f"The {name} is a Dask array whose chunks have unknown numbers of rows. Call x.compute_chunk_sizes() first."
+            f"The {name} must be a Dask array with known chunk sizes. Got chunks with unknown numbers of rows instead; "
+            f"call x.compute_chunk_sizes() first."
         )
     array = _two_axes(array, name)
     _check_kind(array.dtype, name)
@@ -273,7 +282,7 @@ def _open_dask(data: Any, name: str) -> DaskRows:
 
 
 def _is_mapped(data: Any) -> bool:
-    """Tell whether an array shows what a file holds; copies on write do not, and some files have lost their name."""
+    """Return whether an array shows the content of a file; a copy-on-write map or a deleted file does not count."""
     if not isinstance(data, np.memmap) or data.mode == "c" or not data.size:
         return False
     return data.filename is not None and Path(str(data.filename)).is_file()
@@ -300,7 +309,8 @@ def _two_axes(array: Any, name: str) -> Any:
         return array[:, None]
     if array.ndim != 2:
         raise ValueError(
-            f"The {name} must be an array of shape (rows, columns). Got {array.ndim} dimensions instead; reshape it."
+            f"The {name} must be an array of shape (rows, columns). Got {array.ndim} dimensions instead; "
+            f"reshape it to one row per observation."
         )
     return array
 
@@ -308,7 +318,10 @@ def _two_axes(array: Any, name: str) -> Any:
 def _check_kind(kind: np.dtype[Any], name: str) -> None:
     to_floats(np.empty(0, kind), name, None)
     if kind.kind not in "biuf":
-        raise ValueError(f"The {name} must hold numbers only. Got the kind {str(kind)!r} instead; convert it first.")
+        raise ValueError(
+            f"The {name} must hold numbers only. Got dtype {str(kind)!r} instead; convert it, for example with "
+            f"x.astype(float)."
+        )
 
 
 def _floats(values: NDArray[Any]) -> Array:

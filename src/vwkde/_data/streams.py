@@ -1,8 +1,8 @@
-"""Passes over rows that live elsewhere: work on each piece, results combined two by two.
+"""Passes over data in files or on a Dask cluster: work on each piece, results combined two by two.
 
-Everything that needs all rows is such a fold: whether they are finite, their moments, the normal equations of a weight,
-kernel sums. The executor runs it: here, piece after piece, or as Dask tasks, one for each part of the rows. Rows of a
-Dask array are always Dask's.
+Everything that needs all rows is such a fold: the check for finite values, the moments, the normal equations of a
+weight, kernel sums. The executor runs the fold, either in this process, piece by piece, or as Dask tasks, one for each
+part of the rows. Dask always processes the rows of Dask arrays.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,11 +24,11 @@ T = TypeVar("T")
 Floats = NDArray[np.float64]
 
 _COPIES = 64
-"""How often a piece may be held at once, as doubles: work on it makes wider arrays, such as all products of columns."""
+"""Copies of a piece, as doubles, that must fit into memory: work makes wider arrays, such as products of columns."""
 
 
 class Piece(NamedTuple):
-    """Some consecutive rows, less those that are held in memory, and their weights."""
+    """Some consecutive rows, without those that are in memory, and their weights."""
 
     first: int
     values: Array
@@ -36,7 +36,7 @@ class Piece(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What a first look tells: the largest absolute values, and the first entry that is not finite, if any."""
+    """The result of a first look: the largest absolute values, and the first entry that is not finite, if any."""
 
     largest: Floats
     place: tuple[int, int] | None
@@ -44,7 +44,7 @@ class Look(NamedTuple):
     entries: int
 
     def plus(self, other: "Look") -> "Look":
-        """Return what is known of both together, `self` being the earlier rows."""
+        """Return the result for both sets of rows; `self` has the earlier rows."""
         largest = np.maximum(self.largest, other.largest)
         place, value = (self.place, self.value) if self.place else (other.place, other.value)
         return Look(largest, place, value, self.entries + other.entries)
@@ -52,30 +52,30 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True)
 class Stream:
-    """The rows of a source with their weights, of mean one, less the rows that are held in memory."""
+    """The rows of a source with their weights (mean one), without the rows that are in memory."""
 
     source: Source
     name: str
     resources: Resources
     weight: Floats | None = None
-    held: Ints | None = None
+    in_memory: Ints | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return self.source.shape[0] - (0 if self.held is None else len(self.held))
+        return self.source.shape[0] - (0 if self.in_memory is None else len(self.in_memory))
 
     @property
     def total_weight(self) -> float:
         """The sum of the weights."""
-        return float(len(self)) if self.weight is None else float(np.delete(self.weight, self._held).sum())
+        return float(len(self)) if self.weight is None else float(np.delete(self.weight, self._in_memory).sum())
 
     @property
     def total_squared_weight(self) -> float:
         """The sum of the squared weights."""
-        return float(len(self)) if self.weight is None else float((np.delete(self.weight, self._held) ** 2).sum())
+        return float(len(self)) if self.weight is None else float((np.delete(self.weight, self._in_memory) ** 2).sum())
 
     def reduce(self, work: Callable[[Piece], T], combine: Callable[[T, T], T], stage: str) -> T:
-        """Return the combined results of the work on every piece; the earlier rows are the first argument."""
+        """Apply the work to every piece and return the combined results; earlier rows are the first argument."""
         size = parallel.block_rows(8 * _COPIES * self.source.shape[1], self.resources.memory_budget)
         parts = [part for rows in self.source.parts(size) if len(part := self._part(rows))]
         values = _values(self.source, parts)
@@ -98,29 +98,29 @@ class Stream:
             raise not_finite(self.name, self.source.names, self.look.place, self.look.value, self.look.entries)
 
     def draw(self, most: int, random: np.random.Generator) -> Ints:
-        """Return the numbers of at most so many rows, at random, in ascending order; those of no weight only if all."""
+        """Return sorted indices of at most `most` random rows; rows of weight zero are drawn only if all rows are."""
         if len(self) <= most:
             return np.arange(len(self))
         rows: Any = len(self) if self.weight is None else np.flatnonzero(self.weight)
         count = min(most, rows if isinstance(rows, int) else len(rows))
         return np.sort(random.choice(rows, count, replace=False, shuffle=False))
 
-    def without(self, held: Ints) -> "Stream":
-        """Return the stream less some rows, which are held in memory."""
-        return replace(self, held=held)
+    def without(self, rows: Ints) -> "Stream":
+        """Return the stream without some rows, which are in memory."""
+        return replace(self, in_memory=rows)
 
     @property
     def _executor(self) -> Executor:
         return DASK if isinstance(self.source, DaskRows) else self.resources.executor
 
     @property
-    def _held(self) -> Ints:
-        return np.arange(0) if self.held is None else self.held
+    def _in_memory(self) -> Ints:
+        return np.arange(0) if self.in_memory is None else self.in_memory
 
     def _part(self, rows: slice) -> "_Part":
-        first, last = np.searchsorted(self._held, (rows.start, rows.stop))
+        first, last = np.searchsorted(self._in_memory, (rows.start, rows.stop))
         weight = None if self.weight is None else self.weight[rows]
-        return _Part(rows, self._held[first:last] - rows.start, weight)
+        return _Part(rows, self._in_memory[first:last] - rows.start, weight)
 
 
 def open_pair(numerator: Any, denominator: Any, resources: Resources) -> tuple[Stream, Stream]:
@@ -138,21 +138,21 @@ def open_pair(numerator: Any, denominator: Any, resources: Resources) -> tuple[S
 
 @dataclass(frozen=True)
 class _Part:
-    """A range of rows: which of them, counted from its start, are held in memory, and their weights."""
+    """A range of rows, the positions in it of the rows that are in memory, and the weights."""
 
     rows: slice
-    held: Ints
+    in_memory: Ints
     weight: Floats | None
 
     def __len__(self) -> int:
-        return self.rows.stop - self.rows.start - len(self.held)
+        return self.rows.stop - self.rows.start - len(self.in_memory)
 
     def pieces(self, arrays: Iterable[Array]) -> Iterator[Piece]:
         start = 0
         for values in arrays:
             stop = start + len(values)
             kept = np.ones(len(values), dtype=bool)
-            kept[self.held[slice(*np.searchsorted(self.held, (start, stop)))] - start] = False
+            kept[self.in_memory[slice(*np.searchsorted(self.in_memory, (start, stop)))] - start] = False
             weight = np.ones(len(values)) if self.weight is None else self.weight[start:stop]
             if kept.any():
                 yield Piece(self.rows.start + start, values if kept.all() else values[kept], weight[kept])
@@ -160,7 +160,7 @@ class _Part:
 
 
 def _values(source: Source, parts: list[_Part]) -> list[Any] | None:
-    """Return the rows of parts as they travel with the work on them; None where the source itself does."""
+    """Return the rows of each part if they are sent with the work; None if the source is sent instead."""
     if isinstance(source, DaskRows):
         chunks = dict(zip([rows.start for rows in source.parts(1)], source.blocks, strict=True))
         return [chunks[part.rows.start] for part in parts]
@@ -171,7 +171,7 @@ def _values(source: Source, parts: list[_Part]) -> list[Any] | None:
 
 @dataclass(frozen=True)
 class _Fold(Generic[T]):
-    """A fold as it travels: what to do with a piece, how to combine results, how large a piece is, where rows are."""
+    """A fold that can be sent to workers: the work on a piece, how to combine results, the piece size, the source."""
 
     work: Callable[[Piece], T]
     combine: Callable[[T, T], T]
@@ -179,7 +179,7 @@ class _Fold(Generic[T]):
     source: Source | None
 
     def results(self, part: _Part, values: Any) -> Iterator[T]:
-        """Yield what each piece of a part gives: a range of the source, or without one, these rows."""
+        """Yield the result of each piece of a part, read from the source or, without one, from `values`."""
         if self.source is None:
             arrays = ArrayRows(values).pieces(slice(0, len(values)), self.size)
         else:

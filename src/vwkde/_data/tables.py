@@ -1,4 +1,4 @@
-"""Samples in files: CSV, Parquet and NPY in; results out, whole or not at all."""
+"""Tables in CSV, Parquet and NPY files: samples are read, results are written atomically."""
 
 import csv
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ from vwkde._runtime.files import whole_file
 
 _SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npy")
 _TARGETS = (".csv", ".parquet", ".npy")
-"""What the names of files that are written end in."""
+"""Suffixes of the files that can be written."""
 
 
 class ColumnError(ValueError):
-    """The columns of a file cannot be used; others must be chosen."""
+    """The columns of a file cannot be used; other columns must be chosen."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers with column names, where the file has them; NumPy reads it as an array."""
+    """Numbers with column names, if the file has them; NumPy reads it as an array."""
 
     values: NDArray[np.floating]
     columns: tuple[str, ...] | None
@@ -35,11 +35,11 @@ class Table:
 
 
 def read_table(path: Path, columns: list[str] | None = None) -> Table:
-    """Read a sample, or only some of its columns."""
+    """Read a sample, with all columns or some."""
     if path.suffix.lower() not in _SUFFIXES:
-        raise ValueError(f"{path}: the file's name must end in one of {', '.join(_SUFFIXES)}.")
+        raise ValueError(f"{path}: the file name must end in one of {', '.join(_SUFFIXES)}; convert the file.")
     if not path.is_file():
-        raise ValueError(f"{path}: there is no such file.")
+        raise ValueError(f"{path}: there is no such file; check the path.")
     try:
         if path.suffix.lower() == ".npy":
             table = Table(np.load(path, allow_pickle=False), None)
@@ -48,28 +48,28 @@ def read_table(path: Path, columns: list[str] | None = None) -> Table:
         else:
             table = _read_csv(path, columns)
     except (pa.ArrowInvalid, EOFError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: not a readable {path.suffix[1:].upper()} file ({error}).") from None
+        raise ValueError(f"{path}: not a readable {path.suffix[1:].upper()} file ({error}); check the file.") from None
     except ColumnError as error:
         raise ColumnError(f"{path}: {error}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     if columns and table.columns is None:
-        raise ValueError(f"{path}: the file has no column names, so that none can be chosen by name.")
+        raise ValueError(f"{path}: the file has no column names; add a header line, or use all columns.")
     return table
 
 
 def check_target(path: Path) -> None:
-    """Find out before long work whether its result can be written there."""
+    """Raise before a long computation if its result cannot be written there."""
     if path.suffix.lower() not in _TARGETS:
-        raise ValueError(f"{path}: the file's name must end in .csv, .parquet or .npy.")
+        raise ValueError(f"{path}: the file name must end in .csv, .parquet or .npy; choose one of them.")
     if path.is_dir():
         raise ValueError(f"{path}: is a folder. Name a file, for example {path / 'ratio.csv'}.")
     if not path.parent.is_dir():
-        raise ValueError(f"{path}: there is no folder {path.parent}. Make it first, or name another.")
+        raise ValueError(f"{path}: there is no folder {path.parent}. Create it first, or choose another.")
 
 
 def write_table(path: Path, columns: dict[str, NDArray[np.float64]]) -> None:
-    """Write named columns as CSV, Parquet or NPY; a reader never sees half a file."""
+    """Write named columns as CSV, Parquet or NPY; a reader never sees an incomplete file."""
     check_target(path)
     suffix = path.suffix.lower()
     with whole_file(path) as file:
@@ -85,7 +85,7 @@ def _read_csv(path: Path, columns: list[str] | None) -> Table:
     with path.open(newline="", encoding="utf-8-sig") as file:
         head = [line for line, _ in zip(file, range(2), strict=False)]
     if not head:
-        raise ValueError("the file is empty.")
+        raise ValueError("the file is empty; it must have at least one row of numbers.")
     delimiter = next((mark for mark in "\t;, " if mark in head[0].strip()), ",")
     first = next(csv.reader(head[:1], delimiter=delimiter))
     headless = not _is_header(first)
@@ -104,26 +104,26 @@ def _from_arrow(table: pa.Table, columns: list[str] | None) -> Table:
     if columns and len(set(table.column_names)) == len(table.column_names):
         missing = [name for name in columns if name not in table.column_names]
         if missing:
-            raise ValueError(f"there are no columns {missing}; the file has {table.column_names}.")
+            raise ValueError(f"there are no columns {missing}; the file has {table.column_names}. Choose among these.")
         table = table.select(columns)
     if table.num_rows == 0:
-        raise ValueError("the file holds no rows.")
+        raise ValueError("the file has no rows; it must have at least one row of numbers.")
     if len(set(table.column_names)) < len(table.column_names):
-        raise ValueError(f"column names must be unique; the file has {table.column_names}.")
+        raise ValueError(f"column names must be unique; the file has {table.column_names}. Rename the columns.")
     return Table(numbers_of(table), tuple(table.column_names))
 
 
 def numbers_of(table: pa.Table) -> NDArray[np.float64]:
-    """Return the columns of an Arrow table side by side; they must hold numbers."""
+    """Return the columns of an Arrow table as one array; they must hold numbers."""
     for field in table.schema:
         kind = field.type
         if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
-            raise ColumnError(f"column {field.name!r} holds {kind}, not numbers; leave it out, or convert it.")
+            raise ColumnError(f"column {field.name!r} holds {kind}, not numbers; leave it out or convert it.")
     return np.column_stack([column.cast(pa.float64(), safe=False).to_numpy() for column in table.columns])
 
 
 def _is_header(fields: list[str]) -> bool:
-    """Tell names from numbers; 0, 1, 2 … are the names that pandas gives to columns without any."""
+    """Return whether the fields are names, not numbers; 0, 1, 2 … are the names that pandas gives by default."""
     if fields == [str(index) for index in range(len(fields))]:
         return True
     present = [field for field in fields if field.strip().lower() not in ("", "na", "nan", "null")]

@@ -1,4 +1,4 @@
-"""What enters from outside is checked here, once; the rest of the package assumes clean arrays."""
+"""All input is checked here, once; the rest of the package assumes clean arrays."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ Names = tuple[str, ...] | None
 
 
 def check_pair(numerator: Any, denominator: Any) -> tuple[Array, Array, Names]:
-    """Return both samples as float arrays (n, d) with the same columns, and the columns' names if they have any."""
+    """Return both samples as float arrays (n, d) with the same columns, and the column names, if any."""
     p, p_names = check_sample(numerator, "numerator")
     q, q_names = check_sample(denominator, "denominator", like=(p.shape[1], p_names, "numerator"))
     for sample, name in ((p, "numerator"), (q, "denominator")):
@@ -24,14 +24,16 @@ def check_pair(numerator: Any, denominator: Any) -> tuple[Array, Array, Names]:
 def check_sample(data: Any, name: str, like: tuple[int, Names, str] | None = None) -> tuple[Array, Names]:
     """Return a sample as a float array (n, d) and its column names.
 
-    `like` is (columns, names, name) of a sample seen before: named columns are brought into its order.
+    `like` is (number of columns, column names, name) of an earlier sample, whose order named columns take.
     """
     names = column_names(data)
     array = to_floats(data, name, names)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim == 0:
-        raise ValueError(f"The {name} must be an array of shape (rows, columns). Got {data!r} instead.")
+        raise ValueError(
+            f"The {name} must be an array of shape (rows, columns). Got {data!r} instead; pass one row per observation."
+        )
     if array.ndim != 2:
         raise ValueError(
             f"The {name} must be an array of shape (rows, columns). Got {array.ndim} dimensions instead; "
@@ -46,15 +48,15 @@ def check_sample(data: Any, name: str, like: tuple[int, Names, str] | None = Non
 
 
 def on_host(data: Any) -> Any:
-    """Return tensors as arrays, and all else as it is."""
+    """Return tensors as arrays, and everything else unchanged."""
     if not hasattr(data, "detach"):
         return data
     tensor = data.detach().cpu()
-    return np.asarray(tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor)  # which NumPy has not
+    return np.asarray(tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor)  # NumPy has no bfloat16
 
 
 def like_input(values: NDArray[np.float64], data: Any) -> Any:
-    """Return values in the kind that the data came in: tensors for tensors, arrays for all else."""
+    """Return values in the form of the input: a tensor for a tensor, otherwise an array."""
     if not hasattr(data, "detach"):
         return values
     import torch
@@ -64,46 +66,62 @@ def like_input(values: NDArray[np.float64], data: Any) -> Any:
 
 
 def check_weight(weight: Any, n: int, name: str) -> NDArray[np.float64]:
-    """Return non-negative weights with mean one; all ones if none were given."""
+    """Return non-negative weights with mean one; all ones if `weight` is None."""
     if weight is None:
         return np.ones(n)
     array = to_floats(weight, name, None).astype(np.float64)
     if array.shape != (n,):
-        raise ValueError(f"The {name} must have shape ({n},), one weight per row. Got shape {array.shape} instead.")
+        raise ValueError(
+            f"The {name} must have shape ({n},). Got shape {array.shape} instead; pass one weight for each row."
+        )
     if not np.isfinite(array).all() or (array < 0).any():
-        raise ValueError(f"The {name} must be finite and non-negative. Got values such as {_worst(array)!r} instead.")
+        raise ValueError(
+            f"The {name} must be finite and non-negative. Got values such as {_first_bad(array)!r} instead; "
+            f"use 0 for rows that must not count."
+        )
     if np.count_nonzero(array) < 2:
-        raise ValueError(f"The {name} must be positive for at least 2 rows. Got {np.count_nonzero(array)} instead.")
+        raise ValueError(
+            f"The {name} must be positive for at least 2 rows. Got {np.count_nonzero(array)} such rows instead; "
+            f"give more rows a positive weight."
+        )
     array = array / array.max()
     if array.sum() < 1 + 1e-9:
-        raise ValueError(f"The {name} gives one row all the weight. Give at least 2 rows a share that counts.")
+        raise ValueError(
+            f"The {name} must not give one row all the weight. Got others that sum to less than 1e-9 of the largest; "
+            f"lower the largest."
+        )
     return array / array.mean()
 
 
 def column_names(data: Any) -> Names:
-    """Return the names of the columns, or None where they have none."""
+    """Return the column names, or None if there are none."""
     columns = getattr(data, "columns", None)
     if columns is None:
         return None
     names = tuple(str(column) for column in columns)
     if len(set(names)) < len(names):
-        raise ValueError("Column names must be unique. Rename the columns or pass a plain array.")
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(
+            f"Column names must be unique. Got {repeated} more than once; rename the columns or pass a plain array."
+        )
     return names
 
 
 def to_floats(data: Any, name: str, names: Names) -> Array:
-    """Return numbers as float32, if they are that, or as float64; raise if they are none."""
+    """Return float32 input as float32, other numbers as float64; raise for anything else."""
     if isinstance(data, str | Path):
-        raise ValueError(f"The {name} is a path; here an array is needed. Load it, for example with np.load(path).")
+        raise ValueError(f"The {name} must be an array. Got a path instead; load it, for example with np.load(path).")
     if sparse.issparse(data):
-        raise TypeError(f"The {name} is a sparse matrix; a dense array is needed. Call .toarray() on it.")
+        raise TypeError(f"The {name} must be a dense array. Got a sparse matrix instead; call .toarray() on it.")
     if isinstance(data, np.ma.MaskedArray):
         data = np.ma.filled(data.astype(np.float64), np.nan)
     array = np.asarray(on_host(data))
     if array.dtype.kind == "c":
-        raise ValueError(f"The {name} holds complex numbers; pass real and imaginary parts as columns instead.")
+        raise ValueError(
+            f"The {name} must hold real numbers. Got complex numbers instead; pass real and imaginary parts as columns."
+        )
     if array.dtype.kind in "mM":
-        raise ValueError(f"The {name} holds dates or durations; convert them to numbers first.")
+        raise ValueError(f"The {name} must hold numbers. Got dates or durations instead; convert them first.")
     if array.dtype.kind in "biuf":
         return array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
     try:
@@ -115,7 +133,7 @@ def to_floats(data: Any, name: str, names: Names) -> Array:
 
 
 def _not_numbers(array: NDArray[Any], names: Names) -> str:
-    """Describe the first entry that is no number, by column if the columns have names."""
+    """Describe the first entry that is not a number, by column if the columns have names."""
     for index, value in np.ndenumerate(array):
         try:
             float(value)
@@ -126,17 +144,20 @@ def _not_numbers(array: NDArray[Any], names: Names) -> str:
 
 
 def check_columns(count: int, names: Names, name: str, like: tuple[int, Names, str]) -> Names:
-    """Return the columns' names in the order of a sample seen before, or raise if they are not the same."""
+    """Return the column names in the order of an earlier sample, or raise if the columns differ."""
     columns, like_names, like_name = like
     if names and like_names and set(names) != set(like_names):
         missing = [column for column in like_names if column not in names]
         extra = [column for column in names if column not in like_names]
         raise ValueError(
             f"The {name} must have the same columns as the {like_name}. "
-            f"Missing: {missing or 'none'}; not in the {like_name}: {extra or 'none'}."
+            f"Missing: {missing or 'none'}; not in the {like_name}: {extra or 'none'}. Add, drop or rename columns."
         )
     if count != columns:
-        raise ValueError(f"The {name} must have as many columns as the {like_name} ({columns}). Got {count} instead.")
+        raise ValueError(
+            f"The {name} must have as many columns as the {like_name} ({columns}). Got {count} instead; "
+            f"pass the same columns."
+        )
     return like_names or names
 
 
@@ -156,7 +177,7 @@ def _check_finite(array: Array, name: str, names: Names) -> None:
 
 
 def not_finite(name: str, names: Names, place: tuple[int, int], value: float, count: int) -> ValueError:
-    """Return the error that tells of the first entry that is not finite, and how many there are."""
+    """Return the error for entries that are not finite: it names the first one and says how many there are."""
     row, column = place
     label = names[column] if names else column
     return ValueError(
@@ -165,5 +186,5 @@ def not_finite(name: str, names: Names, place: tuple[int, int], value: float, co
     )
 
 
-def _worst(array: NDArray[np.float64]) -> float:
+def _first_bad(array: NDArray[np.float64]) -> float:
     return float(array[~np.isfinite(array) | (array < 0)][0])

@@ -1,6 +1,6 @@
-"""What notebooks show of a result: a card with its numbers, a small picture and, folded away, all details.
+"""What notebooks show for a result: a card with its numbers, a small picture and, collapsed, all details.
 
-Styles are inline, because notebooks may remove style sheets. Text has the colour of the page.
+Styles are inline, because notebooks may remove style sheets. Text uses the colour of the page.
 """
 
 from base64 import b64encode
@@ -17,11 +17,11 @@ _CARD = (
 _CELL = "padding:.1em .9em .1em 0;vertical-align:top;text-align:left;border:0;background:none;color:inherit"
 _TABLE = "border:0;border-collapse:collapse;font-size:inherit;margin:0"
 _TEAL = "0,121,140"
-"""The palette's teal, as rgba() wants it."""
+"""The teal of the palette, in the form that rgba() needs."""
 
 
 class ShownWhenFitted:
-    """Adds a card to scikit-learn's picture of an estimator; `_card` returns it, or "" before the fit."""
+    """Adds a card to scikit-learn's diagram of an estimator; `_card` returns it, or "" before the fit."""
 
     def _card(self) -> str:
         raise NotImplementedError
@@ -39,7 +39,7 @@ class ShownWhenFitted:
 
 
 def card(title: str, *parts: Any, details: Mapping[str, str] | None = None) -> str:
-    """Return a card: a heading, texts and pictures beneath each other, and a table that can be unfolded.
+    """Return a card: a heading, texts and pictures below each other, and a table that can be expanded.
 
     Parts that are None are left out.
     """
@@ -51,12 +51,12 @@ def card(title: str, *parts: Any, details: Mapping[str, str] | None = None) -> s
 
 
 def note(text: str) -> Markup:
-    """Return a sentence that stands out."""
+    """Return a highlighted sentence."""
     return element("span", text, style=f"border-left:3px solid {RED};padding-left:.5em;display:inline-block")
 
 
 def picture(png: bytes, words: str) -> Markup:
-    """Return a PNG file as part of the page, with the words that describe it."""
+    """Return a PNG image embedded in the page, with a description."""
     data = f"data:image/png;base64,{b64encode(png).decode()}"
     style = "max-width:100%;border:1px solid rgba(128,128,128,.4);display:block;margin:0"
     return element("img", src=data, alt=words, style=style)
@@ -65,7 +65,7 @@ def picture(png: bytes, words: str) -> Markup:
 def matrix(
     names: Sequence[str], values: Mapping[tuple[int, int], str], shades: Mapping[tuple[int, int], float]
 ) -> Markup:
-    """Return a square table, shaded from 0 (clear) to 1."""
+    """Return a square table with cells shaded from 0 (clear) to 1."""
     head = element("tr", element("th"), [element("th", name, style=_CELL) for name in names])
     rows = [head]
     for i, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""Matplotlib: fresh axes, legends, and the pieces that pictures are made of, each drawn on given axes."""
+"""Matplotlib: new axes, legends, and the elements of pictures, each drawn on given axes."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,9 +21,9 @@ Floats = NDArray[np.float64]
 
 _MOST_BINS = 60
 _MOST_DOTS = 1_000
-"""Dots of one sample that a map shows; more would hide the colours."""
+"""Maximum dots of one sample on a map; more would hide the colours."""
 _STRIP = 0.25
-"""Height of the histograms beneath a curve, as a share of the curve's own."""
+"""Height of the histograms below a curve, as a fraction of the height of the curve."""
 
 
 class Layer(NamedTuple):
@@ -48,7 +48,7 @@ def require_matplotlib() -> None:
 
 
 def axes_or_new(ax: Any, *shape: int, **options: Any) -> Any:
-    """Return the given axes, or those of a new figure that pyplot knows, so that plt.show() shows it."""
+    """Return the given axes, or those of a new pyplot figure, so that plt.show() shows it."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
@@ -57,7 +57,7 @@ def axes_or_new(ax: Any, *shape: int, **options: Any) -> Any:
 
 
 def legend_above(ax: "Axes", columns: int = 3, **options: Any) -> None:
-    """Put the legend, if it has entries, on top of the axes, where no data are."""
+    """Put the legend, if it has entries, above the axes, where there are no data."""
     if not ax.get_legend_handles_labels()[0]:
         return
     style: dict[str, Any] = {"frameon": False, "fontsize": "small", "columnspacing": 1.2, "handlelength": 1.5}
@@ -65,7 +65,7 @@ def legend_above(ax: "Axes", columns: int = 3, **options: Any) -> None:
 
 
 def curve(ax: "Axes", x: Floats, y: Floats, samples: Sequence[Layer], **kwargs: Any) -> "Line2D":
-    """Draw a curve, with small histograms of the samples beneath."""
+    """Draw a curve, with small histograms of the samples below it."""
     (line,) = ax.plot(x, y, **{"color": BLACK} | kwargs)
     ax.axhline(0, color="grey", lw=0.8, ls=":")
     if samples:
@@ -83,7 +83,7 @@ def colour_map(
     zero: str,
     **kwargs: Any,
 ) -> "QuadContourSet":
-    """Draw values on a grid in colours centred at zero, the line called `zero` where they are, and the samples."""
+    """Draw values on a grid in colours centred at zero, the zero line with the label `zero`, and the samples."""
     from matplotlib.ticker import MaxNLocator
 
     limit = max(float(np.quantile(np.abs(near), 0.95)) for near in _near([x, y], values, samples))
@@ -99,7 +99,7 @@ def colour_map(
 
 
 def histograms(ax: "Axes", samples: Sequence[Layer], **kwargs: Any) -> "list[StepPatch]":
-    """Draw the share of rows per bin and the means; values far out count in the outermost bins."""
+    """Draw the share of rows per bin and the means; outliers count in the outermost bins."""
     edges = _edges(samples, *central_range(*(sample.values for sample in samples)))
     patches = []
     for label, values, colour in samples:
@@ -125,7 +125,7 @@ def whiskers(ax: "Axes", names: Sequence[str], rows: Sequence[Whisker], **kwargs
 
 
 def _strip(ax: "Axes", x: Floats, view: tuple[float, float], samples: Sequence[Layer]) -> None:
-    """Draw the histograms below the part of the curve that is in view, and let its far ends leave the axes."""
+    """Draw the histograms below the visible part of the curve; its far ends may leave the axes."""
     edges = _edges(samples, x[0], x[-1])
     heights = [np.histogram(sample.values, edges)[0] / len(sample.values) for sample in samples]
     span = view[1] - view[0]
@@ -137,7 +137,7 @@ def _strip(ax: "Axes", x: Floats, view: tuple[float, float], samples: Sequence[L
 
 
 def _near(grid: Sequence[Floats], values: Floats, samples: Sequence[Layer]) -> list[Floats]:
-    """Return the grid's values next to each sample's points, or all of them: far corners must not set the scale."""
+    """Return the grid values near the points of each sample, or all values: far corners must not set the scale."""
     if not samples:
         return [values.ravel()]
     nodes = [
@@ -156,7 +156,7 @@ def _dots(ax: "Axes", samples: Sequence[Layer]) -> None:
 
 
 def _diverging(low: str, high: str) -> "LinearSegmentedColormap":
-    """Return a map from one colour over white to another, light enough for dots to stand out."""
+    """Return a map from one colour through white to another, light enough for dots to be visible."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     ends = [tuple(0.35 + 0.65 * np.array(to_rgb(colour))) for colour in (low, high)]
@@ -164,7 +164,7 @@ def _diverging(low: str, high: str) -> "LinearSegmentedColormap":
 
 
 def _edges(samples: Sequence[Layer], low: float, high: float) -> Floats:
-    """Return bins between two ends, as many as Rice's rule gives for the smallest sample."""
+    """Return bin edges between two ends; the number of bins follows Rice's rule for the smallest sample."""
     rows = min(len(sample.values) for sample in samples)
     return np.linspace(low, high, min(_MOST_BINS, int(2 * np.ceil(np.cbrt(rows)))) + 1)
 

@@ -1,4 +1,4 @@
-"""What all pictures share: the palette, how numbers are written, and which range is in view."""
+"""What all pictures share: the palette, the number format, and the visible range."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,18 +8,18 @@ Floats = NDArray[np.float64]
 BLACK, RED, TEAL, GOLD, NAVY = "black", "#d1495b", "#00798c", "#edae49", "#003d5b"
 
 _TO_THE_UNIT = 99.95
-"""Numbers from here on have three digits before the point."""
+"""Numbers from this value on have three digits before the point."""
 
 
 def number(value: float) -> str:
-    """Return a number in three digits or, if large, to the unit; with a proper minus sign."""
+    """Return a number with three significant digits or, if large, rounded to an integer; with a real minus sign."""
     return (f"{value:,.0f}" if abs(value) >= _TO_THE_UNIT else f"{value:#.3g}").replace("-", "−")
 
 
 def central_range(*samples: Floats) -> tuple[float, float]:
     """Return a range that covers all samples except far outliers.
 
-    Of each sample, it goes as far beyond the central nine tenths on either side as these are wide.
+    For each sample, the central 90 % are extended on either side by their own width.
     """
     ends = [_central_range(values) for values in samples]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)

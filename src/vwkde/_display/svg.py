@@ -1,6 +1,6 @@
-"""Small pictures for notebooks, as SVG: an interval, values on a line, histograms. They need no Matplotlib.
+"""Small SVG pictures for notebooks: an interval, values on a line, histograms. They do not need Matplotlib.
 
-Text and axes have the colour of the page's text, so that they are visible on light and dark backgrounds.
+Text and axes use the text colour of the page, so that they are visible on light and dark backgrounds.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,12 +18,12 @@ Place = Callable[[float], float]
 _WIDTH, _MARGIN = 420, 36
 """Width of a picture and of its margins, in pixels."""
 _LINE = 22
-"""Pixels from the top of a picture to a line, with room for labels above it."""
+"""Pixels from the top of a picture to a line, with space for labels above it."""
 _BARS = 64
 """Height of a histogram."""
 _BINS = 40
 _ROW, _NAMES = 20, 96
-"""Height of a row of dots, and width of their names."""
+"""Height of a row of dots, and width of the names."""
 _CLOSE = 48
 """Distance between two marks, in pixels, below which their labels would touch."""
 
@@ -37,7 +37,7 @@ class Mark(NamedTuple):
 
 
 def interval(value: float, low: float, high: float) -> Markup | None:
-    """Return an estimate on a line with zero, and its interval as a bar; None if it is not finite."""
+    """Return an estimate on a line with zero, and its interval as a bar; None if a number is not finite."""
     if not np.isfinite([value, low, high]).all():
         return None
     place = _places(min(low, 0.0), max(high, 0.0))
@@ -47,7 +47,7 @@ def interval(value: float, low: float, high: float) -> Markup | None:
 
 
 def on_a_line(marks: Sequence[Mark]) -> Markup | None:
-    """Return values on a line with zero; those that are not finite are left out."""
+    """Return values on a line with zero; non-finite values are left out."""
     finite = [mark for mark in marks if np.isfinite(mark.value)]
     if not finite:
         return None
@@ -57,7 +57,7 @@ def on_a_line(marks: Sequence[Mark]) -> Markup | None:
 
 
 def histograms(layers: Mapping[str, Floats], marks: Sequence[Mark] = ()) -> Markup:
-    """Return histograms of one or two groups over each other; values far out count in the outermost bins."""
+    """Return overlaid histograms of one or two groups; outliers count in the outermost bins."""
     marks = [mark for mark in marks if np.isfinite(mark.value)]
     low, high = central_range(*layers.values(), *(np.array([mark.value]) for mark in marks))
     edges = np.linspace(low, high, _BINS + 1)
@@ -89,13 +89,13 @@ def dots(values: Mapping[str, float], least: float, marked: Mark) -> Markup:
 
 
 def _places(low: float, high: float, left: float = _MARGIN) -> Place:
-    """Return the function that places a value between two ends across a picture."""
+    """Return the function that maps a value between two ends to its horizontal position."""
     span = high - low or 1.0
     return lambda value: left + (_WIDTH - _MARGIN - left) * (value - low) / span
 
 
 def _marks(marks: Sequence[Mark], place: Place) -> list[Markup]:
-    """Return dots on the line; the label of one close to the dot before it goes below."""
+    """Return dots on the line; the label of a dot close to the previous one goes below."""
     shapes, before = [], -np.inf
     for each in sorted(marks, key=lambda mark: mark.value):
         across = place(each.value)

@@ -1,1 +1,1 @@
-"""How a ratio is fitted: kernel estimates, bandwidths, and the paper's and the guided way to combine them."""
+"""How a ratio is fitted: kernel estimates, bandwidths, and the paper's and the guided form."""

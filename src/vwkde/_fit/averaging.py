@@ -1,13 +1,14 @@
-"""The fitted ratio as a mean of log ratios: of one member, or of several where close candidates share.
+"""The fitted ratio as a mean of log ratios: of one member, or of several candidates that are about equally good.
 
-Two questions get two answers. A ratio at a point suffers from noise as much as from bias. An average of log ratios does
-not: noise that differs from point to point averages out. So where averages are wanted an unbiased guide is judged less
-the loss that its own noise causes. In high dimension the first answer is a shrunken model, the second is not.
+Single points and averages get different answers. A ratio at a point suffers from noise as much as from bias. An average
+of log ratios does not: noise that differs from point to point averages out. So for averages the loss that an unbiased
+guide's own noise causes is subtracted. In high dimension the choice for single points is a shrunken model, the choice
+for averages is not.
 
-Close candidates share: their log ratios are averaged with weights that fall off exponentially with the loss. At single
-points that is the best bandwidth of each form; in averages it is all of them, since the loss hardly tells them apart
-although their bias differs. Those that depend on the choice of axes must show clearly that they are better; otherwise
-any affine copy of the data gives the same answer.
+Candidates with similar losses share the answer: their log ratios are averaged with weights that decrease exponentially
+with the loss. At single points only the best bandwidth of each form takes part. In averages all bandwidths do, since
+their losses hardly differ although their bias does. Candidates that depend on the choice of axes take part only if they
+are clearly better; otherwise any affine copy of the data gives the same answer.
 """
 
 from dataclasses import dataclass
@@ -24,19 +25,19 @@ from vwkde._models.log_loss import AtBoth, fall_of_log_loss
 Floats = NDArray[np.float64]
 
 _FARTHEST = 1e9
-"""Points farther out than this many standard deviations count as if they were there, so that nothing overflows."""
+"""Points farther out than this many standard deviations are moved to this distance, so that nothing overflows."""
 _CLEARLY = 2.0
 """Standard errors by which a candidate that depends on the axes must be better."""
 _TEMPERATURE = 0.25
-"""Share of the log likelihood that counts when candidates share: their losses are noisy and alike."""
+"""Share of the log likelihood that enters the shares of candidates: their losses are noisy and similar."""
 _SMALLEST_SHARE = 0.01
 _IGNORANCE = np.log(2) + 1e-12
-"""The loss of a ratio that is one everywhere: what loses more is worse than knowing nothing."""
+"""The loss of a ratio that is one everywhere: a candidate with a larger loss is worse than no estimate."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """A ratio, the coordinates it lives in, and its shares in single points and in averages."""
+    """A ratio, its coordinates, and its shares in the answer at single points and in averages."""
 
     coordinates: Coordinates
     space: str
@@ -62,7 +63,7 @@ class Average:
 
     @property
     def by_moments(self) -> bool:
-        """Whether all members know all rows of the samples, in memory or not."""
+        """Whether the guides of all members use all rows of the samples, in memory or not."""
         return all(member.ratio.guide.by_moments for member in self.members)
 
     def log_ratio(self, x: Array) -> Floats:
@@ -70,12 +71,12 @@ class Average:
         return _mean([(share, member.ratio.log_ratio(member.place(x))) for member, share in self._shares(False)])
 
     def at_samples(self, averages: bool) -> AtBoth:
-        """Return the log ratios at both samples, each point left out, as averages use them or as single values."""
+        """Return the log ratios at both samples, each point left out, for averages or for single points."""
         parts = [(share, member.ratio.at_samples) for member, share in self._shares(averages)]
         return _mean([(share, at[0]) for share, at in parts]), _mean([(share, at[1]) for share, at in parts])
 
     def noise(self) -> AtBoth:
-        """Return the variance, at both samples, that the guides' own fits give the log ratios that averages use."""
+        """Return the variance, at both samples, that the guides' fits add to the log ratios used in averages."""
         parts = [(share, member.ratio.noise) for member, share in self._shares(averages=True)]
         sides = [_mean([(share, np.sqrt(noise[side])) for share, noise in parts]) ** 2 for side in (0, 1)]
         return sides[0], sides[1]
@@ -88,14 +89,14 @@ class Average:
 def average_of(
     candidates: list[Candidate], spaces: list[Space], bandwidth: float | None, numerics: Numerics
 ) -> Average:
-    """Return the mean of the candidates that share the answer, with all rows of their spaces in them."""
-    rated = list(zip(candidates, shares(candidates, False), shares(candidates, True), strict=True))
+    """Return the mean of the candidates that share the answer, each fitted to all rows of its space."""
+    pointwise, average = shares(candidates, averages=False), shares(candidates, averages=True)
     members = []
     for space in spaces:
-        chosen = [(c, one, mean) for c, one, mean in rated if c.space.name == space.name and (one or mean)]
-        ratios = on_all_rows([c for c, _, _ in chosen], space, bandwidth, numerics)
-        parts = zip(ratios, chosen, strict=True)
-        members += [Member(space.coordinates, space.name, ratio, one, mean) for ratio, (_, one, mean) in parts]
+        chosen = [i for i, c in enumerate(candidates) if c.space.name == space.name and (pointwise[i] or average[i])]
+        ratios = on_all_rows([candidates[i] for i in chosen], space, bandwidth, numerics)
+        for i, ratio in zip(chosen, ratios, strict=True):
+            members.append(Member(space.coordinates, space.name, ratio, pointwise[i], average[i]))
     return Average(tuple(members))
 
 
@@ -123,7 +124,7 @@ def _best_bandwidths(candidates: list[Candidate], losses: Floats) -> NDArray[np.
 
 
 def _allowed_axes(candidates: list[Candidate], losses: Floats) -> NDArray[np.bool_]:
-    """Mark the candidates that do not depend on the axes, or those that do where they are clearly better."""
+    """Mark the candidates that do not depend on the axes, or those that do if they are clearly better."""
     axes_matter = np.array([c.axes_matter for c in candidates])
     if axes_matter.all() or not axes_matter.any():
         return np.ones(len(candidates), dtype=bool)

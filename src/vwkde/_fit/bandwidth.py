@@ -1,7 +1,7 @@
-"""How wide the kernel is: rules of thumb, and selection by leaving one out.
+"""The kernel's bandwidth: rules of thumb, and selection by leave-one-out losses.
 
-All rules take one sample, in any coordinates, and return the bandwidth in the same units. The bias-reduced estimates
-want a wider kernel than a plain density estimate does: the paper selects on a random quarter of the sample.
+All rules take one sample, in any coordinates, and return the bandwidth in the same units. Bias-reduced estimates need a
+wider kernel than a plain density estimate: the paper selects the bandwidth on a random quarter of the sample.
 """
 
 from typing import Literal, cast
@@ -19,15 +19,15 @@ Rule = Literal["scott", "silverman", "likelihood", "ise"]
 RULES = ("scott", "silverman", "likelihood", "ise")
 
 _STEPS = np.arange(-8, 9) / 4
-"""Candidates are the start times two to these powers: a quarter to four times, in two chains of √2 steps."""
+"""Candidates are the starting value times two to these powers: ¼ to 4, in two chains of √2 steps."""
 _MOVES = 8
-"""How often the candidates may move on by a factor of four, when the best one lies at their edge."""
+"""How often the candidates may move by a factor of four, when the best one is the first or the last."""
 _DISTINCT = 0.9
-"""With fewer distinct rows the data are discrete: leaving a value out judges the gaps between values, not the width."""
+"""With a smaller share of distinct rows the data are discrete: the losses would measure gaps between values."""
 _MANY_ROWS = 5_000
-"""A part of this size gives a steady bandwidth on its own; smaller ones are averaged over all parts."""
+"""A part of this size gives a stable bandwidth on its own; the bandwidths of smaller parts are averaged."""
 _MOST_QUERIES = 50_000
-"""Rows at which the candidates are judged, by the estimate from all rows: their mean is known well enough."""
+"""Rows at which the loss is averaged, for the estimate from all rows: enough for an accurate mean."""
 
 
 def scott(x: Floats, weight: Floats) -> float:
@@ -51,11 +51,11 @@ def select_bandwidth(
     resources: Resources = DEFAULT_RESOURCES,
     dtype: DTypeLike = np.float64,
 ) -> float:
-    """Return the bandwidth that a rule gives on a part of the sample; kernel sums are in the given precision.
+    """Return the bandwidth that a rule gives on a part of the sample; `dtype` is the precision of kernel sums.
 
     "likelihood" maximises the leave-one-out log likelihood, "ise" minimises the leave-one-out estimate of the
-    integrated squared error. With `part` = ¼ the sample is dealt at random into four parts and the log bandwidths are
-    averaged, which is the paper's quarter rule with less noise; from 20,000 rows on, one quarter is steady enough.
+    integrated squared error. With `part` = ¼ the sample is divided at random into four parts and the log bandwidths are
+    averaged, which is the paper's quarter rule with less noise. From 20,000 rows on, one quarter is stable enough.
     Discrete data, where more than a tenth of the rows are copies of others, get Scott's rule.
     """
     weight = np.ones(len(x)) if weight is None else weight
@@ -63,10 +63,10 @@ def select_bandwidth(
         return {"scott": scott, "silverman": silverman}[rule](x, weight) * part ** (-1 / (x.shape[1] + 4))
     counted = np.flatnonzero(weight > 0)
     count = max(1, min(round(1 / part), len(counted) // 8))
-    deal = np.array_split(np.random.default_rng(random_state).permutation(counted), count)
-    parts = deal if len(deal[0]) < _MANY_ROWS else deal[:1]
-    found = [_leave_one_out(x[rows], rule, weight[rows], resources, dtype) for rows in parts]
-    return float(np.exp(np.mean(np.log(found))))
+    parts = np.array_split(np.random.default_rng(random_state).permutation(counted), count)
+    used = parts if len(parts[0]) < _MANY_ROWS else parts[:1]
+    bandwidths = [_leave_one_out(x[rows], rule, weight[rows], resources, dtype) for rows in used]
+    return float(np.exp(np.mean(np.log(bandwidths))))
 
 
 def _leave_one_out(x: Floats, rule: Rule, weight: Floats, resources: Resources, dtype: DTypeLike) -> float:
@@ -116,11 +116,11 @@ def _integrated_squared_error(x: Floats, bandwidths: Floats, weight: Floats, res
 
 
 def _distinct(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Merge equal rows: leaving one of several copies out would leave nothing out, and favour no width at all."""
+    """Merge equal rows: if one of several copies is left out, the others remain and favour a bandwidth of zero."""
     rounded = np.round((x - x.mean(axis=0)) / _spread(x, weight), 9)
     projected = np.sort(rounded @ np.random.default_rng(0).normal(size=x.shape[1]))
     if (np.diff(projected) > 1e-12 * np.abs(projected).max()).all():
-        return x, weight  # rows that are equal have equal projections, and those are sorted much faster
+        return x, weight  # equal rows have equal projections, which are much faster to sort
     _, first, group = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
     if len(first) == len(x):
         return x, weight
@@ -128,14 +128,14 @@ def _distinct(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
 
 
 def _spread(x: Floats, weight: Floats) -> float:
-    """Return the root mean variance; one where nothing but rounding varies, so that a bandwidth is positive."""
+    """Return the root mean variance, or one if only rounding varies, so that bandwidths are positive."""
     centred = x - np.average(x, axis=0, weights=weight)
     spread = float(np.sqrt(np.average(centred**2, axis=0, weights=weight).mean()))
     return spread if spread > 1e-13 * np.abs(x).max() else 1.0
 
 
 def pair_bandwidth(samples: tuple[Sample, Sample], bandwidth: float | str, numerics: Numerics) -> float:
-    """Return the bandwidth of two samples: a number, that of a rule, or by "auto" the paper's quarter rule."""
+    """Return the bandwidth of two samples: the number given, or by a rule; "auto" is the paper's quarter rule."""
     if not isinstance(bandwidth, str):
         return float(bandwidth)
     rule, part = ("likelihood", 0.25) if bandwidth == "auto" else (bandwidth, 1.0)
@@ -143,8 +143,8 @@ def pair_bandwidth(samples: tuple[Sample, Sample], bandwidth: float | str, numer
 
 
 def _sample_bandwidth(sample: Sample, rule: Rule, part: float, numerics: Numerics) -> float:
-    """Return the bandwidth of the rows in memory, narrowed as all rows allow."""
-    found = select_bandwidth(
+    """Return the bandwidth of the rows in memory, reduced by Scott's rate to the number of all rows."""
+    in_memory = select_bandwidth(
         sample.points,
         rule,
         part=part,
@@ -153,4 +153,4 @@ def _sample_bandwidth(sample: Sample, rule: Rule, part: float, numerics: Numeric
         resources=numerics.resources,
         dtype=numerics.dtype,
     )
-    return found * float((len(sample) / sample.total) ** (1 / (sample.points.shape[1] + 4)))
+    return in_memory * float((len(sample) / sample.total) ** (1 / (sample.points.shape[1] + 4)))

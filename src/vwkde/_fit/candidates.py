@@ -1,7 +1,7 @@
-"""The candidates of the default: every guide, bandwidth and weight in one system of coordinates, and what each loses.
+"""The candidates of the default: every guide, bandwidth and weight in one coordinate system, and their losses.
 
-Every candidate is judged by the log loss of the classifier that its log ratio induces, leave-one-out and cross-fitted,
-both classes counting alike. All bandwidths and guides of one coordinate system share one pass over the distances.
+A candidate's loss is the log loss of the classifier that its log ratio induces, leave-one-out and cross-fitted, with
+equal weight for both classes. All bandwidths and guides of one coordinate system share one pass over the distances.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from vwkde._fit.guided_ratio import GuideAlone, GuidedRatio, Ratio
 from vwkde._fit.kernel_estimate import KernelEstimate, KernelPair, Numerics, PointWeight, make_pair
 from vwkde._fit.weighting import fit_weight
 from vwkde._models.derivatives import Models
-from vwkde._models.guides.cross_fit import CrossFitted, cross_fit
+from vwkde._models.guides.cross_fit import CrossFitted, cross_fit, no_guide
 from vwkde._models.log_loss import AtBoth, log_loss
 from vwkde._models.weights.problem import WeightSettings
 from vwkde._models.weights.protocol import Weight
@@ -28,26 +28,26 @@ Floats = NDArray[np.float64]
 Coordinates = Callable[[Array], Floats]
 
 MOST_ROWS = 3_000
-"""Rows of each sample that the choice is made on: more would make it more expensive, hardly better."""
+"""Rows of each sample by which candidates are compared: more would cost more and hardly improve the choice."""
 _STEPS = np.arange(-3, 9) / 2
-"""Bandwidths are Scott's times two to these powers; beside them each guide is tried alone."""
+"""Bandwidths are Scott's times two to these powers; in addition each guide is tried alone."""
 
 
 class Form(NamedTuple):
-    """What the kernel sums are of: a guide, and a weight that both samples share."""
+    """What the kernel sums contain: a guide, and a weight that both samples share."""
 
     guide: CrossFitted
     weight: Weight
 
     @property
     def key(self) -> tuple[str, bool]:
-        """What tells the form from the others of its space."""
+        """Identifies the form among those of its space."""
         return self.guide.name, isinstance(self.weight, UniformWeight)
 
 
 @dataclass(frozen=True)
 class WeightTrial:
-    """The paper's weight as one candidate among many: its settings, and the derivatives it goes by."""
+    """The paper's weight as one candidate among many: its settings, and the derivatives it is fitted with."""
 
     settings: WeightSettings
     models: Models
@@ -59,7 +59,7 @@ class WeightTrial:
 
 @dataclass(frozen=True)
 class Space:
-    """The two samples in one system of coordinates, and what to try there: guides, and perhaps the paper's weight."""
+    """The two samples in one coordinate system, and what to try there: guides, and optionally the paper's weight."""
 
     name: str
     coordinates: Coordinates
@@ -69,7 +69,7 @@ class Space:
     weight: WeightTrial | None = None
 
     def thinned(self, seed: int) -> "Space":
-        """Return the space with larger samples thinned to the rows that the choice is made on."""
+        """Return the space with at most `MOST_ROWS` rows of each sample."""
         random = np.random.default_rng(seed)
         p, q = (sample.thinned(MOST_ROWS, random) for sample in self.samples)
         return replace(self, samples=(p, q))
@@ -82,13 +82,13 @@ class Space:
 
     @property
     def most_correction(self) -> float:
-        """The most that kernel sums may change a guide by."""
+        """The largest change of a guide that kernel sums may make."""
         return float(np.log(min(sample.total for sample in self.samples)))
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One form and bandwidth in one space, or a guide alone: the log ratios at the samples, and what they lose."""
+    """One form and bandwidth in one space, or a guide alone: its log ratios at the samples, and its losses."""
 
     space: Space
     form: Form
@@ -107,7 +107,7 @@ class Candidate:
 
     @property
     def average_loss(self) -> float:
-        """The loss less what only noise causes, where the guide is unbiased and alone."""
+        """The loss; for an unbiased guide alone, minus the part that its noise causes."""
         if self.bandwidth is not None or not self.form.guide.unbiased:
             return self.loss
         noise = [
@@ -120,38 +120,41 @@ class Candidate:
 def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -> list[Candidate]:
     """Return the candidates of a space: all guides, and the weight without a guide, with all bandwidths.
 
-    A bandwidth that is given is the only one, and no guide stands alone then.
+    If a bandwidth is given, it is the only one, and no guide is a candidate alone.
     """
     guides = [cross_fit(guide, space.samples, numerics.seed) for guide in space.guides]
     forms = [Form(guide, UniformWeight()) for guide in guides]
     if space.weight is not None:
-        forms.append(Form(cross_fit(None, space.samples, 0), space.weight.fit(space.samples, numerics)))
+        forms.append(Form(no_guide(space.samples), space.weight.fit(space.samples, numerics)))
     widths = space.scott * 2.0**_STEPS if bandwidth is None else np.array([bandwidth])
     at_p, at_q = _log_ratios(space, forms, widths, replace(numerics, dtype=np.dtype(np.float64)))
-    found = [
+    candidates = [
         Candidate(space, form, float(h), (at_p[i, :, k], at_q[i, :, k]))
         for k, form in enumerate(forms)
         for i, h in enumerate(widths)
     ]
     if bandwidth is None:
-        found += [Candidate(space, Form(guide, UniformWeight()), None, guide.at_samples) for guide in guides]
-    return found
+        candidates += [Candidate(space, Form(guide, UniformWeight()), None, guide.at_samples) for guide in guides]
+    return candidates
 
 
 def on_all_rows(chosen: list[Candidate], space: Space, bandwidth: float | None, numerics: Numerics) -> list[Ratio]:
-    """Return the ratios of some candidates of a space with every row in them.
+    """Return the ratios of the candidates chosen in a space, fitted to all its rows.
 
-    Where the choice was made on fewer rows, guides and weights are fitted again and the kernel is narrowed as the rows
-    allow, unless its bandwidth was given.
+    They all come from one thinned copy of the space. If that has fewer rows, guides and weights are fitted again, and
+    the bandwidth is reduced by Scott's rate unless it was given.
     """
-    if not any(_rows(c.space) < _rows(space) for c in chosen):
-        return [_ratio(c, c.form, c.bandwidth, space, c.at_samples, numerics) for c in chosen]
+    if not chosen:
+        return []
+    thinned = chosen[0].space
+    if _rows(thinned) == _rows(space):
+        return [_ratio(c.form, c.bandwidth, space, c.at_samples, numerics) for c in chosen]
     forms = {key: _refitted(form, space, numerics) for key, form in {c.form.key: c.form for c in chosen}.items()}
-    narrowing = [1.0 if bandwidth is not None else space.scott / c.space.scott for c in chosen]
-    widths = [c.bandwidth and c.bandwidth * factor for c, factor in zip(chosen, narrowing, strict=True)]
+    narrowing = space.scott / thinned.scott if bandwidth is None else 1.0
+    widths = [None if c.bandwidth is None else c.bandwidth * narrowing for c in chosen]
     known = _known_log_ratios(space, forms, widths, numerics)
     return [
-        _ratio(c, forms[c.form.key], h, space, known.get((c.form.key, h)), numerics)
+        _ratio(forms[c.form.key], h, space, known.get((c.form.key, h)), numerics)
         for c, h in zip(chosen, widths, strict=True)
     ]
 
@@ -160,10 +163,8 @@ def _rows(space: Space) -> int:
     return sum(sample.total for sample in space.samples)
 
 
-def _ratio(
-    candidate: Candidate, form: Form, bandwidth: float | None, space: Space, known: AtBoth | None, numerics: Numerics
-) -> Ratio:
-    if candidate.bandwidth is None or bandwidth is None:
+def _ratio(form: Form, bandwidth: float | None, space: Space, known: AtBoth | None, numerics: Numerics) -> Ratio:
+    if bandwidth is None:
         return GuideAlone(form.guide, space.samples)
     pair = make_pair(space.samples, form.weight, bandwidth, numerics, form.guide)
     return GuidedRatio(form.guide, pair, space.most_correction, known)

@@ -1,4 +1,4 @@
-"""What both ways to fit share: the samples they start from, and the fitted ratio they end with."""
+"""What both forms of the fit share: the samples that they start from, and the fitted ratio that they return."""
 
 from dataclasses import dataclass
 
@@ -31,19 +31,19 @@ class Problem:
 
     @property
     def degenerate(self) -> bool:
-        """Whether a sample has no density: only plain kernel estimates make sense then."""
+        """Whether a sample has no density, so that only plain kernel estimates make sense."""
         return any(model.degenerate for model in self.gaussians)
 
     @property
     def rows(self) -> float:
-        """The independent rows of the smaller sample."""
+        """The number of independent rows of the smaller sample."""
         return min(sample.effective_rows for sample in self.samples)
 
 
 def make_problem(
     held: Held, numerics: Numerics, copies: tuple[int, int] = (1, 1), folds: Folds = (None, None)
 ) -> Problem:
-    """Whiten two samples, some of whose rows may have been made of others; see `Sample`."""
+    """Whiten two samples. Rows may be derived from others: for `copies` and `folds` see `Sample`."""
     whitening = whiten(held.clouds, held.names)
     parts = zip(held.data, held.weights, copies, folds, held.rests(whitening), strict=True)
     p, q = (make_sample(whitening(x), weight, count, fold, rest) for x, weight, count, fold, rest in parts)
@@ -52,9 +52,9 @@ def make_problem(
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted ratio with the samples whose rows divergences average over, and the models of their derivatives.
+    """A fitted ratio, the samples over whose rows divergences average, and the models of their derivatives.
 
-    `losses` are those by which the models were chosen, where they were.
+    `losses` are those by which the models were chosen; they are empty if nothing was chosen.
     """
 
     samples: tuple[Sample, Sample]
@@ -69,25 +69,14 @@ class Fitted:
         return any(sample.rest is not None for sample in self.samples)
 
     def residual_bias(self, x: Floats) -> Floats:
-        """Return B at points in the main member's coordinates, after guide and weight."""
+        """Return B, with guide and weight, at points in the main member's coordinates."""
         ratio = self.average.main.ratio
         terms = bias_terms(*tilted_derivatives(self.derivatives, ratio.guide), x)
         return residual_bias(ratio.weight, terms, x)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PaperFit(Fitted):
-    """The paper's form: one weighted pair of kernel estimates and no guide."""
+    """The paper's form: the only member is `ratio`, one weighted pair of kernel estimates without a guide."""
 
-    @property
-    def ratio(self) -> GuidedRatio:
-        """The only member, which has no guide."""
-        ratio = self.average.main.ratio
-        if not isinstance(ratio, GuidedRatio):
-            raise TypeError("The paper's form has kernel estimates.")
-        return ratio
-
-
-@dataclass(frozen=True)
-class GuidedFit(Fitted):
-    """Guided ratios, one or the mean of several."""
+    ratio: GuidedRatio

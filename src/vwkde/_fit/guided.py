@@ -1,4 +1,4 @@
-"""The guided form: kernel sums around a guide that was named, or what serves best of many, chosen from the data."""
+"""The guided form: kernel sums around a named guide, or around the best of many, chosen from the data."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,7 +10,7 @@ from vwkde._data.sample import Sample
 from vwkde._fit.averaging import Average, Member, average_of
 from vwkde._fit.bandwidth import pair_bandwidth
 from vwkde._fit.candidates import Space, WeightTrial, find_candidates
-from vwkde._fit.fitted import GuidedFit, Problem
+from vwkde._fit.fitted import Fitted, Problem
 from vwkde._fit.guided_ratio import GuidedRatio, Ratio, tilted_derivatives
 from vwkde._fit.kernel_estimate import Numerics, make_pair
 from vwkde._fit.subspace import find_subspace, project
@@ -29,18 +29,17 @@ _FEW_BASIS = 500
 _FEW_ROWS = 200
 """Rows of each sample by which the derivatives of such a weight are chosen."""
 _CLEARLY = 2.0
-"""Standard errors by which a weight must lower the log loss to be kept beside a guide."""
+"""Standard errors by which a weight must lower the log loss to be kept in addition to a guide."""
 
 
-def fit_auto(problem: Problem, settings: WeightSettings, bandwidth: float | str, subspace: bool) -> GuidedFit:
+def fit_auto(problem: Problem, settings: WeightSettings, bandwidth: float | str, subspace: bool) -> Fitted:
     """Choose guide, bandwidth, weight and coordinates from the data.
 
-    Where rows are too few for any guide, or a sample has no density, the plain kernel estimates are all there is to
-    choose from.
+    If there are too few rows for any guide, or a sample has no density, only plain kernel estimates are candidates.
     """
     names = () if problem.degenerate else worth_trying(problem.rows)
     tried = (None, *names)
-    models, losses = _scores(problem, settings) if names else (problem.gaussians, NO_LOSSES)
+    models, losses = _trial_derivatives(problem, settings) if names else (problem.gaussians, NO_LOSSES)
     space = Space("whitened", problem.whitening, problem.samples, tried)
     spaces = [space]
     if names:
@@ -50,33 +49,31 @@ def fit_auto(problem: Problem, settings: WeightSettings, bandwidth: float | str,
     samples = average.main.ratio.samples
     if samples[0] is not problem.samples[0]:
         models, losses = fit_gaussians(samples), NO_LOSSES
-    return GuidedFit(problem.samples, average, models, problem.numerics, losses)
+    return Fitted(problem.samples, average, models, problem.numerics, losses)
 
 
-def fit_named(
-    guide: Any, problem: Problem, settings: WeightSettings, bandwidth: float | str, subspace: bool
-) -> GuidedFit:
-    """Fit kernel sums around a guide by its name or a classifier, with the weight that the bias left asks for.
+def fit_named(guide: Any, problem: Problem, settings: WeightSettings, bandwidth: float | str, subspace: bool) -> Fitted:
+    """Fit kernel sums around a guide, given by its name or as a classifier, with a weight that reduces their bias.
 
-    The weight is kept only where it clearly lowers the log loss: with a wide kernel the leading term of the bias, which
-    is what it cancels, may be far from the whole.
+    The weight is kept only if it clearly lowers the log loss: it cancels the leading term of the bias, which with a
+    wide kernel may be far from the whole bias.
     """
     if problem.rows < FEWEST_ROWS and not problem.degenerate:  # degenerate samples have raised a warning
         warn(
-            f"Rows are too few for a guide: it takes {FEWEST_ROWS} of each sample. The ratio is estimated without one. "
-            f"Give more rows, or guide=None.",
+            f"There are too few rows for a guide, which needs {FEWEST_ROWS} of each sample. The ratio is estimated "
+            f"without one. Give more rows, or guide=None.",
             DegenerateDataWarning,
         )
     guide = None if problem.degenerate or problem.rows < FEWEST_ROWS else guide
     space = Space("whitened", problem.whitening, problem.samples, (guide,))
     average = _choose([space], _given(problem, bandwidth), subspace and guide is not None, problem.numerics)
     if problem.degenerate:
-        return GuidedFit(problem.samples, average, problem.gaussians, problem.numerics)
+        return Fitted(problem.samples, average, problem.gaussians, problem.numerics)
     main = average.main
     ratio, models, losses = _with_weight(main.ratio, settings, problem.numerics)
     if ratio is not main.ratio:
         average = Average((Member(main.coordinates, main.space, ratio),))
-    return GuidedFit(problem.samples, average, models, problem.numerics, losses)
+    return Fitted(problem.samples, average, models, problem.numerics, losses)
 
 
 def _given(problem: Problem, bandwidth: float | str) -> float | None:
@@ -85,9 +82,9 @@ def _given(problem: Problem, bandwidth: float | str) -> float | None:
 
 
 def _choose(spaces: list[Space], bandwidth: float | None, subspace: bool, numerics: Numerics) -> Average:
-    """Return the mean of the candidates that serve best in some spaces.
+    """Return the mean of the best candidates in some spaces.
 
-    With `subspace` the first space may give way to a few of its directions, where a guide does not depend on the axes.
+    With `subspace` the first space may be replaced by a few of its directions, if a guide does not depend on the axes.
     """
     thinned = [space.thinned(numerics.seed) for space in spaces]
     candidates = [c for space in thinned for c in find_candidates(space, bandwidth, numerics)]
@@ -96,13 +93,13 @@ def _choose(spaces: list[Space], bandwidth: float | None, subspace: bool, numeri
         if directions is not None:
             projected = project(spaces[0], directions)
             spaces = [*spaces, projected]
-            within = find_candidates(projected.thinned(numerics.seed), bandwidth, numerics)
-            candidates = [c for c in candidates if c.axes_matter] + within
+            in_subspace = find_candidates(projected.thinned(numerics.seed), bandwidth, numerics)
+            candidates = [c for c in candidates if c.axes_matter] + in_subspace
     return average_of(candidates, spaces, bandwidth, numerics)
 
 
 def _normal_scores(problem: Problem, tried: tuple[Any, ...]) -> Space:
-    """Return the samples with every column mapped to normal scores, then whitened; rows stay in their order."""
+    """Return the samples with every column mapped to normal scores, then whitened; rows keep their order."""
     data = problem.held.data
     coordinates = fit_whitened_scores(*data, problem.held.weights)
 
@@ -117,8 +114,8 @@ def _normal_scores(problem: Problem, tried: tuple[Any, ...]) -> Space:
     return Space("normal scores", coordinates, samples, guides, axes_matter=True)
 
 
-def _scores(problem: Problem, settings: WeightSettings) -> tuple[Models, Losses]:
-    """Return the derivatives that serve best by some rows of each sample; a Gaussian then is that of all rows."""
+def _trial_derivatives(problem: Problem, settings: WeightSettings) -> tuple[Models, Losses]:
+    """Choose the derivatives on some rows of each sample; a Gaussian is then fitted to all rows."""
     numerics = problem.numerics
     random = np.random.default_rng(numerics.seed)
     p, q = (sample.thinned(_FEW_ROWS, random) for sample in problem.samples)
@@ -131,7 +128,7 @@ def _scores(problem: Problem, settings: WeightSettings) -> tuple[Models, Losses]
 
 
 def _with_weight(ratio: Ratio, settings: WeightSettings, numerics: Numerics) -> tuple[Ratio, Models, Losses]:
-    """Return the ratio with a weight fitted to the bias that its guide leaves, or without where that gains nothing."""
+    """Return the ratio with a weight fitted to the bias that its guide leaves, or without one if that gains nothing."""
     if not isinstance(ratio, GuidedRatio) or settings.kind == "uniform":
         return ratio, fit_gaussians(ratio.samples), NO_LOSSES
     models, losses = fit_models(ratio.samples, settings, numerics)

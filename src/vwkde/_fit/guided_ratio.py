@@ -1,8 +1,9 @@
-"""Log ratios with a guide: alone, or with the kernel sums around it.
+"""Log ratios with a guide: the guide alone, or with kernel sums around it.
 
     log R̂ = u₀ + log Σ₁ e^(−u₀/2) α k_h − log Σ₂ e^(u₀/2) α k_h
 
-For h → ∞ it tends to the guide, for h → 0 to the plain ratio of kernel estimates. Without a guide it is the paper's.
+For h → ∞ it tends to the guide up to a constant, for h → 0 to the plain ratio of kernel estimates. Without a guide it
+is the paper's form.
 """
 
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class GuideAlone:
-    """The guide as the log ratio, with nothing smoothed: what an infinitely wide kernel would leave."""
+    """The guide as the log ratio, without kernel sums: the limit of ever wider kernels, up to a constant."""
 
     guide: CrossFitted
     samples: tuple[Sample, Sample]
@@ -37,7 +38,7 @@ class GuideAlone:
 
     @property
     def weight(self) -> Weight:
-        """The weight of kernel sums that there are none of."""
+        """Uniform, since there are no kernel sums."""
         return UniformWeight()
 
     @property
@@ -59,8 +60,8 @@ class GuideAlone:
 class GuidedRatio:
     """A guide corrected by kernel sums.
 
-    The sums may change the guide by `most` at a point: where one sample has nothing nearby, they know no more than the
-    number of its rows tells. `known` are the log ratios at the samples, where they were computed before.
+    The sums may change the guide by at most `most` at a point: where a sample has no points nearby, the number of its
+    rows limits what they can show. `known` are the log ratios at the samples, if they were computed before.
     """
 
     guide: CrossFitted
@@ -81,8 +82,7 @@ class GuidedRatio:
     @property
     def weight(self) -> Weight:
         """The weight that both sums share."""
-        weight = self.pair.numerator.weight
-        return weight[0].weight if isinstance(weight, tuple) else weight.weight
+        return self.pair.numerator.weights[0].weight
 
     @lazy
     def at_samples(self) -> AtBoth:
@@ -94,7 +94,7 @@ class GuidedRatio:
 
     @property
     def noise(self) -> AtBoth:
-        """Zero at both samples: the kernel sums take the guide's noise back in part, and how much is not known."""
+        """Zero at both samples: the kernel sums correct part of the guide's noise, and it is not known how much."""
         return np.zeros(len(self.samples[0])), np.zeros(len(self.samples[1]))
 
     def log_ratio(self, x: Floats) -> Floats:
@@ -109,7 +109,7 @@ Ratio = GuideAlone | GuidedRatio
 
 
 def tilted_derivatives(models: Models, guide: CrossFitted) -> Models:
-    """Return the derivatives of the densities that the guide leaves to smooth; without a guide, of the densities."""
+    """Return the derivatives of the tilted densities that the kernel smooths; without a guide, of the densities."""
     if not guide.models:
         return models
     return TiltedDerivatives(models[0], guide, 0.5), TiltedDerivatives(models[1], guide, -0.5)

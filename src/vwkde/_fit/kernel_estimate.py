@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
 from vwkde._compute.sums import log_kernel_sums
 from vwkde._data.sample import Rest, Sample
+from vwkde._data.validation import Array
 from vwkde._models.guides.cross_fit import CrossFitted
 from vwkde._models.weights.protocol import Weight
 from vwkde._models.weights.uniform import UniformWeight
@@ -23,7 +24,7 @@ _SHARES = (-0.5, 0.5)
 
 @dataclass(frozen=True)
 class Numerics:
-    """How a fit computes: its seed, the precision of kernel sums, engine and memory."""
+    """How a fit computes: its seed, the precision of kernel sums, the engine and its memory."""
 
     seed: int = 0
     dtype: np.dtype[Any] = _DOUBLE
@@ -32,7 +33,7 @@ class Numerics:
 
 @dataclass(frozen=True)
 class PointWeight:
-    """What weighs the points of a sample beside their own weights: α, and half of a guide, if there is one.
+    """The weight of a sample's points in addition to their own weights: α, and half of a guide if there is one.
 
     `side` is 0 for the numerator's points and 1 for the denominator's.
     """
@@ -68,7 +69,7 @@ class KernelEstimate:
     dtype: np.dtype[Any] = _DOUBLE
     resources: Resources = DEFAULT_RESOURCES
 
-    def log_density(self, x: Floats) -> Floats:
+    def log_density(self, x: Array) -> Floats:
         """Return the logarithm at new points."""
         return self._shaped(self._with_rest(self._log_sums(x), x) - np.log(self.sample.total_weight))
 
@@ -76,22 +77,23 @@ class KernelEstimate:
         """Return the logarithm at the sample's own points, each left out of its own estimate."""
         return self.left_out_at(self.sample.points)
 
-    def left_out_at(self, x: Floats) -> Floats:
-        """Return the logarithm at as many other points, the sample's point of the same row being left out at each."""
+    def left_out_at(self, x: Array) -> Floats:
+        """Return the logarithm at one point for each row of the sample, that row being left out there."""
         return self._shaped(self._with_rest(self._log_sums(x, leave_one_out=True), x) - self._log_others)
 
     def left_out_and_at(self, x: Floats) -> tuple[Floats, Floats]:
-        """Return `left_out()` and `log_density(x)`; rows that are not in memory are passed over once for both."""
-        if self.sample.rest is None:
+        """Return `left_out()` and `log_density(x)`, with one pass over the rows that are not in memory."""
+        rest = self.sample.rest
+        if rest is None:
             return self.left_out(), self.log_density(x)
-        beyond = self._rest_sums(np.concatenate([self.sample.points, x]))
+        beyond = self._rest_sums(rest, np.concatenate([self.sample.points, x]))
         own, other = np.split(beyond, [len(self.sample)], axis=1)
         left_out = np.logaddexp(self._log_sums(self.sample.points, leave_one_out=True), own) - self._log_others
         log_density = np.logaddexp(self._log_sums(x), other) - np.log(self.sample.total_weight)
         return self._shaped(left_out), self._shaped(log_density)
 
     def log_effective_size(self, x: Floats) -> Floats:
-        """Return the logarithm of (Σ w)² / Σ w² at points, w being the terms of the kernel sum over rows in memory."""
+        """Return the logarithm of (Σ w)² / Σ w² at points, where w are the terms of the kernel sum in memory."""
         narrow = replace(self, bandwidth=np.asarray(self.bandwidth) / np.sqrt(2))  # a squared kernel is narrower by √2
         return self._squeezed(2 * self._log_sums(x) - narrow._log_sums(x, power=2))
 
@@ -102,16 +104,17 @@ class KernelEstimate:
 
     @lazy
     def log_alpha(self) -> Floats:
-        """The logarithm of what weighs the points beside their own weights: α and the guide; one column per weight."""
-        return np.stack([weight.at(self.sample) for weight in self._weights], axis=1)
+        """The logarithm of α, and of the guide's part, at the sample's points; one column per weight."""
+        return np.stack([weight.at(self.sample) for weight in self.weights], axis=1)
 
     @property
     def log_weight(self) -> Floats:
-        """The logarithm of all that weighs the points, their own weights included; one column per weight."""
+        """The logarithm of the total weight of each point, its own weight included; one column per weight."""
         return self.sample.log_weight[:, None] + self.log_alpha
 
     @property
-    def _weights(self) -> tuple[PointWeight, ...]:
+    def weights(self) -> tuple[PointWeight, ...]:
+        """The weights as a tuple, even if there is one."""
         return self.weight if isinstance(self.weight, tuple) else (self.weight,)
 
     @property
@@ -119,7 +122,7 @@ class KernelEstimate:
         """The logarithm of the weight of all other rows, for each point."""
         return np.log(self.sample.total_weight - self.sample.weight)[:, None]
 
-    def _log_sums(self, x: Floats, leave_one_out: bool = False, power: int = 1) -> Floats:
+    def _log_sums(self, x: Array, leave_one_out: bool = False, power: int = 1) -> Floats:
         """Return the sums over the rows in memory, (bandwidths, points, weights)."""
         points = self.sample.points.astype(self.dtype, copy=False)
         return log_kernel_sums(
@@ -131,31 +134,32 @@ class KernelEstimate:
             resources=self.resources,
         )
 
-    def _with_rest(self, sums: Floats, x: Floats) -> Floats:
-        return sums if self.sample.rest is None else np.logaddexp(sums, self._rest_sums(x))
+    def _with_rest(self, sums: Floats, x: Array) -> Floats:
+        rest = self.sample.rest
+        return sums if rest is None else np.logaddexp(sums, self._rest_sums(rest, x))
 
-    def _rest_sums(self, x: Floats) -> Floats:
+    def _rest_sums(self, rest: Rest, x: Array) -> Floats:
         """Return the sums over the rows that are not in memory."""
-        work = RestSums(x, np.atleast_1d(self.bandwidth), self._weights, self.dtype, self.resources)
-        return work.over(self.sample.rest) if self.sample.rest is not None else np.empty(0)
+        sums = RestSums(x, np.atleast_1d(self.bandwidth), self.weights, self.dtype, self.resources)
+        return rest.reduce(sums, np.logaddexp, "kernel sums")
 
     def _shaped(self, log_density: Floats) -> Floats:
         return self._squeezed(log_density + np.reshape(self.log_peak, (-1, 1, 1)))
 
     def _squeezed(self, values: Floats) -> Floats:
-        """Return values without the axes that only several bandwidths or weights have."""
+        """Return values without the axes of bandwidths and weights where there is only one."""
         values = values if isinstance(self.weight, tuple) else values[:, :, 0]
         return values if np.ndim(self.bandwidth) else values[0]
 
 
 @dataclass(frozen=True)
 class RestSums:
-    """The log kernel sums of some queries over rows of a sample's rest, (bandwidths, queries, weights).
+    """The log kernel sums of some queries over rows that are not in memory, (bandwidths, queries, weights).
 
-    An object rather than a function, because it travels to the workers that pass over the rows.
+    An object and not a closure, because it is pickled for the workers that read the rows.
     """
 
-    queries: Floats
+    queries: Array
     bandwidths: Floats
     weights: tuple[PointWeight, ...]
     dtype: np.dtype[Any]
@@ -174,10 +178,6 @@ class RestSums:
             resources=self.resources,
         )
 
-    def over(self, rest: Rest) -> Floats:
-        """Return the sums over all of the rest."""
-        return rest.reduce(self, np.logaddexp, "kernel sums")
-
 
 @dataclass(frozen=True)
 class LogDensities:
@@ -194,7 +194,7 @@ class LogDensities:
 
 @dataclass(frozen=True)
 class KernelPair:
-    """The estimates of two samples by one bandwidth."""
+    """The estimates of two samples with one bandwidth."""
 
     numerator: KernelEstimate
     denominator: KernelEstimate
@@ -218,7 +218,7 @@ class KernelPair:
 
     @property
     def log_ratios(self) -> tuple[Floats, Floats]:
-        """The log ratios at the points of both samples, each left out."""
+        """The log ratios at the points of both samples, each point left out of its own estimate."""
         at_p, at_q = self.at_samples
         return at_p.log_ratio, at_q.log_ratio
 

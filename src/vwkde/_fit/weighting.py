@@ -1,4 +1,4 @@
-"""The weight of a pair of kernel estimates: where the bias counts, and the fit that makes it small there."""
+"""The weight of a pair of kernel estimates: where its bias counts, and the fit that makes it small there."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 TARGETS = ("pooled", "posterior", "ratio", "kl")
 """Where the bias counts: under the pooled density, weighted by P₁²P₂² or by (p₁/p₂)², or under the numerator."""
 _BY_SAMPLES_ALONE = ("pooled", "kl")
-"""Targets that need no ratio, so that all rows can count, in memory or not."""
+"""Targets that need no ratio, so that rows that are not in memory can count as well."""
 
 
 def fit_weight(
@@ -30,7 +30,7 @@ def fit_weight(
 ) -> Weight:
     """Fit the weight of two samples; see `WeightProblem` for the models.
 
-    The bandwidth is that of the plain kernel estimates that stand in for the ratio, where the target needs one.
+    The bandwidth is that of the plain kernel estimates that replace the ratio, for targets that need one.
     """
     kind = WEIGHTS[settings.kind]
     points, importance = np.empty((0, samples[0].points.shape[1])), np.empty(0)
@@ -46,24 +46,24 @@ def fit_weight(
 
 
 def fit_models(samples: tuple[Sample, Sample], settings: WeightSettings, numerics: Numerics) -> tuple[Models, Losses]:
-    """Fit the derivatives that the weight needs; for a uniform one, which needs none, those that cost least."""
+    """Fit the derivatives that the weight needs; a uniform one needs none and gets the cheapest."""
     if settings.kind == "uniform" and isinstance(settings.derivatives, str) and settings.derivatives == "auto":
         return fit_gaussians(samples), NO_LOSSES
     return fit_derivatives(settings.derivatives, samples, numerics.seed, numerics.resources.device)
 
 
 def _streamed(samples: tuple[Sample, Sample], target: str) -> tuple[Sample, ...]:
-    """Return the samples whose rows, in memory or not, all count; none where those in memory are all."""
+    """Return the samples whose rows all count, in memory or not; none if all rows are in memory."""
     if target not in _BY_SAMPLES_ALONE or not any(sample.rest for sample in samples):
         return ()
     return samples[:1] if target == "kl" else samples
 
 
 def _objective(plain: KernelPair, target: str) -> tuple[Floats, Floats]:
-    """Return the points at which the bias counts, and how much each counts, with mean one.
+    """Return the points at which the bias counts, and the importance of each, with mean one.
 
-    Both samples count alike, whatever their sizes. Where the target needs the ratio itself, the plain kernel estimate
-    stands in for it.
+    Both samples count equally, whatever their sizes. If the target needs the ratio itself, the plain kernel estimate
+    replaces it.
     """
     p, q = plain.samples
     if target == "kl":

@@ -1,1 +1,1 @@
-"""Models of the densities and of their ratio: derivatives, guides and the weights made of them."""
+"""Models of the densities and of their ratio: derivatives, guides, and weights fitted with them."""

@@ -6,9 +6,9 @@ from scipy.spatial.distance import pdist
 
 
 def median_distance(*samples: NDArray[np.floating]) -> float:
-    """Return the median distance between rows, the mean of it over several samples.
+    """Return the median distance between rows; for several samples, the mean of their medians.
 
-    Where most rows are equal the mean distance stands in for the median, and one, the unit of whitened data, for that.
+    If most rows are equal, so that the median is zero, it is the mean distance. If all rows are equal, it is one.
     """
     distances = [pdist(sample) for sample in samples]
     return float(np.mean([np.median(d) for d in distances]) or np.mean([np.mean(d) for d in distances]) or 1.0)

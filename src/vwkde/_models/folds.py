@@ -1,4 +1,4 @@
-"""Rows held out: which ones together, in every cross-validation of the package, and whether they show a gain."""
+"""Folds for every cross-validation of the package, and whether held-out rows show a gain."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ _FEWEST = 30
 
 
 def deal_folds(sample: Sample, count: int, random: np.random.Generator) -> Ints:
-    """Return the fold of each row: at random, or by the one it came with, so that rows made of one stay together."""
+    """Return the fold of each row: at random, or the one given with it, so that rows derived from one stay together."""
     if sample.fold is not None:
         return sample.fold % count
     return random.permutation(np.arange(len(sample)) % count)
@@ -22,9 +22,9 @@ def deal_folds(sample: Sample, count: int, random: np.random.Generator) -> Ints:
 def folds_of_distinct_rows(
     x: Floats, weight: Floats, count: int, random: np.random.Generator
 ) -> list[NDArray[np.bool_]]:
-    """Return the rows that each fold holds out, or no folds where rows are too few to learn from them.
+    """Return a mask of the rows that each fold holds out, or no folds if there are too few rows.
 
-    Equal rows share a fold. Otherwise a model that piles its density onto them would look good on its own copies.
+    Equal rows share a fold. Otherwise a model that concentrates its density on them would look good on their copies.
     """
     _, first, group = np.unique(x, axis=0, return_index=True, return_inverse=True)
     if min(len(first), effective_rows(weight)) < _FEWEST:
@@ -40,7 +40,7 @@ def draw_rows(rows: Ints, most: int, random: np.random.Generator) -> Ints:
 
 
 def is_gain(before: Floats, after: Floats, weight: Floats) -> bool:
-    """Tell whether the mean loss fell by more than one standard error of the paired differences."""
+    """Return whether the mean loss fell by more than one standard error of the paired differences."""
     fall = before - after
     mean = np.average(fall, weights=weight)
     error = np.linalg.norm(weight * (fall - mean)) / weight.sum()

@@ -16,14 +16,14 @@ from vwkde.exceptions import DegenerateDataWarning
 Floats = NDArray[np.float64]
 
 _THINNEST = 1e-6
-"""Variance below which a direction of a whitened sample counts as degenerate, and as that thin."""
+"""Variance below which a direction of a whitened sample is degenerate; it is then raised to this value."""
 
 
 @dataclass(frozen=True)
 class GaussianModel:
     """N(mean, precision⁻¹): log density, score and Laplacian.
 
-    `log_peak` is the log density at the mean. It stays zero where only derivatives are wanted.
+    `log_peak` is the log density at the mean. It is zero if only derivatives are needed.
     """
 
     mean: Floats
@@ -46,15 +46,15 @@ class GaussianModel:
         return (self.score(x) ** 2).sum(axis=1) - np.trace(self.precision)
 
     def log_density(self, x: Floats) -> Floats:
-        """Return log p, relative to its value at the mean plus `log_peak`."""
+        """Return `log_peak` plus the log density relative to that at the mean."""
         return self.log_peak + 0.5 * np.einsum("ij,ij->i", x - self.mean, self.score(x))
 
 
 def fit_gaussian(x: Floats, weight: Floats, name: str | None = None) -> GaussianModel:
     """Fit a Gaussian to a whitened sample; with a name, a sample without a density raises a warning.
 
-    The covariance is the sample's own: any ridge on it would bias the Laplacian. Only a sample too small to have one is
-    shrunk towards the identity, which here is the pooled covariance.
+    The covariance is the sample's own: any ridge on it would bias the Laplacian. Only if the rows are too few for the
+    columns is it shrunk towards the identity, which is the pooled covariance of whitened data.
     """
     mean, scatter = moments_of(x, weight)
     covariance = scatter / (len(x) - 1)
@@ -65,7 +65,7 @@ def fit_gaussian(x: Floats, weight: Floats, name: str | None = None) -> Gaussian
 
 
 def fit_gaussian_to_all(sample: Sample, name: str | None = None) -> GaussianModel:
-    """Fit a Gaussian to all rows of a sample, whether they are in memory or not."""
+    """Fit a Gaussian to all rows of a sample, in memory or not."""
     if sample.rest is None:
         return fit_gaussian(sample.points, sample.weight, name)
     weight, mean, scatter = sample.weighted_moments
@@ -73,7 +73,7 @@ def fit_gaussian_to_all(sample: Sample, name: str | None = None) -> GaussianMode
 
 
 def unbiased_gaussian(sample: Sample) -> GaussianModel:
-    """Return a Gaussian whose log density has the true one as its expectation at every point, if that is Gaussian.
+    """Return a Gaussian whose log density is unbiased at every point, if the true density is Gaussian.
 
     The inverse of a sample covariance is too large and its log determinant too small, by factors known from the Wishart
     distribution (as in the unbiased discriminant of Moran and Murphy, 1979).
@@ -106,14 +106,14 @@ def _gaussian_with(mean: Floats, covariance: Floats, name: str | None) -> Gaussi
         warn(
             f"The {name} does not vary in {np.count_nonzero(thin)} of {len(thin)} directions in which the other sample "
             f"does: it has no density there, and the true ratio is infinite or zero. The estimate compares smoothed "
-            f"samples, without weighting. Drop the columns that are constant in one sample.",
+            f"samples, without weights. Drop the columns that are constant in one sample.",
             DegenerateDataWarning,
         )
     return GaussianModel(mean, _inverse(covariance)[0])
 
 
 def _inverse(covariance: Floats) -> tuple[Floats, float]:
-    """Return the inverse and the log determinant; directions that do not vary count as very thin ones."""
+    """Return the inverse and the log determinant; eigenvalues are raised to the smallest variance allowed."""
     values, vectors = np.linalg.eigh(covariance)
     values = np.maximum(values, _THINNEST)
     return (vectors / values) @ vectors.T, float(np.log(values).sum())

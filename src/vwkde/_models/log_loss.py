@@ -12,7 +12,7 @@ AtBoth = tuple[Floats, Floats]
 
 
 def log_loss(log_ratios: AtBoth, samples: tuple[Sample, Sample]) -> float:
-    """Return the log loss, in nats, of the classifier that a log ratio induces, both classes counting alike.
+    """Return the log loss, in nats, of the classifier that a log ratio induces, with equal weight for both classes.
 
     It is a proper score: no log ratio has a smaller expected loss than the true one.
     """
@@ -24,7 +24,7 @@ def log_loss(log_ratios: AtBoth, samples: tuple[Sample, Sample]) -> float:
 
 
 def fall_of_log_loss(before: AtBoth, after: AtBoth, samples: tuple[Sample, Sample]) -> tuple[float, float]:
-    """Return by how much the log loss falls from one log ratio to another, and the standard error of that."""
+    """Return by how much the log loss falls from one log ratio to another, and its standard error."""
     falls = [
         log_expit(sign * now) - log_expit(sign * then) for sign, now, then in zip((1, -1), after, before, strict=True)
     ]

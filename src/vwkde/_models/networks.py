@@ -1,10 +1,10 @@
-"""Small networks in torch: two hidden layers whose derivatives are written out, and their training.
+"""Small networks in torch: two hidden layers with explicit derivatives, and their training.
 
 With f(x) = W₃ φ(W₂ φ(W₁x + b₁) + b₂) and the slopes d₁, d₂ of φ at the two layers, elementwise,
 
     ∂f · v = W₃ (d₂ ∘ W₂ (d₁ ∘ W₁v)),        trace ∂f = d₂ᵀ (W₂ ∘ (W₁W₃)ᵀ) d₁.
 
-Either costs as much as f itself. No Jacobian is formed, and none is estimated by random projections.
+Each costs as much as f itself. No Jacobian is formed or estimated by random projections.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,22 +27,22 @@ Floats = NDArray[np.float64]
 
 _WIDTH = 64
 _MEMBERS = 2
-"""Networks whose mean is the answer, each stopped by a fold of its own."""
+"""Networks that are averaged; each has its own held-out fold, which stops its training."""
 _FOLDS = 5
 _RATE = 3e-3
 _DECAY = 1e-2
 _STEPS = 600
 _PATIENCE = 60
-"""Steps without progress on rows held out after which training stops."""
+"""Steps without progress on held-out rows after which training stops."""
 _CHECK = 5
 _BATCH = 2_048
-"""Rows of one step; smaller samples go whole."""
+"""Rows of one step; smaller samples are used whole."""
 _MOST_HELD_OUT = 5_000
 
 
 @dataclass
 class Network:
-    """The parameters of f; a network that has learnt nothing is zero."""
+    """The parameters of f; before training f is zero."""
 
     first: "Tensor"
     first_bias: "Tensor"
@@ -71,7 +71,7 @@ class Network:
         return [getattr(self, field.name) for field in fields(self)]
 
     def double(self) -> "Network":
-        """Return the network as it is now, in double precision."""
+        """Return a copy in double precision."""
         return Network(*(part.detach().clone().double() for part in self.parameters()))
 
     def _layers(self, x: "Tensor") -> tuple["Tensor", "Tensor", "Tensor"]:
@@ -87,7 +87,7 @@ def _silu(z: "Tensor") -> tuple["Tensor", "Tensor"]:
 
 
 def make_network(inputs: int, outputs: int, generator: Any, device: str) -> Network:
-    """Return a network to be trained: random within, zero as a function."""
+    """Return an untrained network: its hidden layers are random, its last layer is zero."""
     import torch
 
     def weights(rows: int, columns: int) -> "Tensor":
@@ -105,7 +105,7 @@ def make_network(inputs: int, outputs: int, generator: Any, device: str) -> Netw
 
 @dataclass(frozen=True)
 class Objective:
-    """What a network is trained for: the weighted mean over rows of the terms of its loss."""
+    """The objective of the training: the weighted mean over rows of the terms of a loss."""
 
     points: "Tensor"
     others: tuple["Tensor", ...]
@@ -136,7 +136,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class Trained:
-    """A network, and the terms of its loss at the rows held out: before it learnt anything, and now."""
+    """A network, and the terms of its loss at the held-out rows: before training, and after it."""
 
     network: Network
     before: Floats
@@ -155,9 +155,9 @@ def fit_networks(
     stage: str,
     noise: float = 0.0,
 ) -> tuple[Network, ...]:
-    """Return trained networks, in double precision, or none where rows held out do not clearly gain by them.
+    """Return trained networks, in double precision, or none if held-out rows do not clearly gain.
 
-    The terms of the loss, one per row, are computed of a network, of rows of x, and of the same rows of the others.
+    `terms` takes a network, rows of x and the same rows of the others, and returns the loss of each row.
     """
     require_torch(device)
     import torch
@@ -174,13 +174,14 @@ def fit_networks(
             return _train(network, objective, folds[member], weight, generator, steps)
 
     members = parallel.run(work, range(len(folds)))
-    if not members or not is_gain(*(np.concatenate(part) for part in zip(*map(_evidence, members), strict=True))):
-        return ()
-    return tuple(member.network for member in members)
+    return tuple(member.network for member in members) if members and _gain_together(members) else ()
 
 
-def _evidence(trained: Trained) -> tuple[Floats, Floats, Floats]:
-    return trained.before, trained.after, trained.weight
+def _gain_together(members: list[Trained]) -> bool:
+    before, after, weight = (
+        np.concatenate(part) for part in zip(*((each.before, each.after, each.weight) for each in members), strict=True)
+    )
+    return is_gain(before, after, weight)
 
 
 def _train(
@@ -191,16 +192,17 @@ def _train(
     generator: Any,
     steps: Iterable[int],
 ) -> Trained:
-    """Descend until the fold, which is held out, sees no progress; the network that served it best is kept."""
+    """Train until the held-out fold shows no progress; the network with the lowest loss on it is kept."""
     import torch
 
     device = network.first.device
-    held_out = np.flatnonzero(fold & (weight > 0))
-    held_out = held_out[:: 1 + len(held_out) // _MOST_HELD_OUT]
-    rows, judges = (torch.as_tensor(part, device=device) for part in (np.flatnonzero(~fold & (weight > 0)), held_out))
-    counts = weight[held_out]
+    judging = np.flatnonzero(fold & (weight > 0))
+    judging = judging[:: 1 + len(judging) // _MOST_HELD_OUT]
+    counts = weight[judging]
+    learning = np.flatnonzero(~fold & (weight > 0))
+    rows, held_out = (torch.as_tensor(part, device=device) for part in (learning, judging))
     optimiser = torch.optim.AdamW(network.parameters(), lr=_RATE, weight_decay=_DECAY)
-    before = after = objective.judge(network, judges)
+    before = after = objective.judge(network, held_out)
     kept, since = network.double(), 0
     for step in steps:
         batch = rows
@@ -211,7 +213,7 @@ def _train(
         optimiser.step()
         if step % _CHECK:
             continue
-        now = objective.judge(network, judges)
+        now = objective.judge(network, held_out)
         if counts @ now < counts @ after:
             after, kept, since = now, network.double(), 0
         else:
@@ -224,14 +226,14 @@ def _train(
 def mean_of(
     networks: tuple[Network, ...], arrays: tuple[Floats, ...], compute: Callable[..., tuple["Tensor", ...]]
 ) -> tuple[Floats, ...]:
-    """Return the means over the networks of what is computed of each at the arrays' rows."""
+    """Return the means over the networks of what `compute` returns for each at the arrays' rows."""
     import torch
 
     device = networks[0].first.device
-    found = []
+    blocks = []
     with torch.no_grad(), threads_of_torch(1):
         for block in parallel.split(len(arrays[0]), _BATCH):
             tensors = [torch.as_tensor(array[block], dtype=torch.float64, device=device) for array in arrays]
             parts = zip(*(compute(network, *tensors) for network in networks), strict=True)
-            found.append([torch.stack(part).mean(dim=0).cpu().numpy() for part in parts])
-    return tuple(np.concatenate(part) for part in zip(*found, strict=True))
+            blocks.append([torch.stack(part).mean(dim=0).cpu().numpy() for part in parts])
+    return tuple(np.concatenate(part) for part in zip(*blocks, strict=True))

@@ -1,1 +1,1 @@
-"""What any program needs, whatever it computes: progress, files, optional packages, state of the whole process."""
+"""Utilities that know nothing of the domain: progress, files, optional packages, process-wide state."""

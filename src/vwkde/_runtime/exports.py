@@ -6,7 +6,7 @@ from typing import Any
 
 
 def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package whose names are in these modules below it."""
+    """Return `__getattr__` and `__dir__` for a package; `modules` maps each name to its submodule."""
 
     def get(name: str) -> Any:
         if name not in modules:

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic file writes: a file is written completely or not at all."""
 
 import os
 import stat
@@ -11,9 +11,9 @@ from uuid import uuid4
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for writing bytes; it takes its place when all is on the disk, and not before.
+    """Open a file for writing bytes; it appears under its name only when all its data are on disk.
 
-    A file that is there already keeps its mode.
+    An existing file keeps its mode.
     """
     temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
@@ -31,7 +31,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text in UTF-8."""
+    """Write text in UTF-8."""
     with whole_file(path) as file:
         file.write(text.encode())
 

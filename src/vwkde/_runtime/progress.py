@@ -1,7 +1,7 @@
-"""Progress of long work, told to whoever listens.
+"""Progress of long computations, reported to a listener.
 
-Loops over blocks wrap their iterable in `track`. By default nobody listens and nothing is printed; the command line
-listens for the length of one command and draws bars.
+Loops over blocks wrap their iterable in `track`. By default there is no listener and nothing is printed; the
+command line listens while a command runs and draws progress bars.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,14 +11,14 @@ from typing import TypeVar
 
 T = TypeVar("T")
 Listener = Callable[[str, int, int], None]
-"""Called with (stage, blocks done, blocks in all)."""
+"""Called with (stage, blocks done, total blocks)."""
 
 _listener: ContextVar[Listener | None] = ContextVar("vwkde_progress", default=None)
 
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Send every block finished inside the `with` statement to `listener`."""
+    """Report every block that finishes inside the `with` statement to `listener`."""
     token = _listener.set(listener)
     try:
         yield
@@ -27,7 +27,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def track(items: Iterable[T], stage: str, total: int) -> Iterator[T]:
-    """Yield the items, telling the listener after each one."""
+    """Yield the items, and call the listener after each one."""
     listener = _listener.get()
     for done, item in enumerate(items, start=1):
         yield item

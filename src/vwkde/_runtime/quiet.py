@@ -1,8 +1,8 @@
-"""Warnings of scikit-learn that tell users nothing."""
+"""Contexts that suppress warnings which tell users nothing new."""
 
 from sklearn.exceptions import ConvergenceWarning
 
 from vwkde._runtime.filters import ignoring
 
 without_convergence_warnings = ignoring(category=ConvergenceWarning)
-"""Hold back the warning that an optimiser stopped early: candidates that did are judged as they are."""
+"""Suppress scikit-learn's warning that an optimiser stopped early: such candidates are compared as they are."""

@@ -1,4 +1,4 @@
-"""A state of the whole process that several threads may want at once."""
+"""Process-wide state that several threads may need at the same time."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -8,9 +8,9 @@ from typing import Any
 
 
 class Shared:
-    """A context that is entered by the first of several simultaneous users and left by the last.
+    """A context that the first of several concurrent users enters and the last one leaves.
 
-    If each of them changed the state and restored what it had found, the state could end up changed.
+    If each user saved and restored the state on its own, overlapping users could leave it changed.
     """
 
     def __init__(self, make: Callable[[], AbstractContextManager[Any]]) -> None:
@@ -22,7 +22,7 @@ class Shared:
             os.register_at_fork(after_in_child=self._forget_other_threads)
 
     def _forget_other_threads(self) -> None:
-        """Forget the lock and the users of threads that this forked process has not inherited."""
+        """Drop the lock and the users of other threads, which do not exist in a forked process."""
         self._lock = Lock()
         here = get_ident()
         self._thread_of_user = {user: thread for user, thread in self._thread_of_user.items() if thread == here}
@@ -31,7 +31,7 @@ class Shared:
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
-        """Hold the state for the length of a `with` statement."""
+        """Keep the state during a `with` statement."""
         user = object()
         with self._lock:
             if not self._thread_of_user:

@@ -1,18 +1,16 @@
-"""What computes here: the versions of this package, of Python and of others, as results report them."""
+"""Versions of this package, Python and other packages, as results report them."""
 
 import platform
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
-
-def own_version() -> str:
-    """Return the version of vwkde that is installed."""
-    return version("vwkde")
+VERSION = "0.1.0"
+"""The version of vwkde; the package and its builds read it from here."""
 
 
 def versions_here(*packages: str) -> dict[str, str]:
-    """Return the versions of vwkde, Python and those of the packages that are installed."""
-    versions = {"vwkde": own_version(), "python": platform.python_version()}
+    """Return the versions of vwkde, Python and, of the given packages, those that are installed."""
+    versions = {"vwkde": VERSION, "python": platform.python_version()}
     for name in packages:
         with suppress(PackageNotFoundError):
             versions[name] = version(name)

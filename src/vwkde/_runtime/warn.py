@@ -9,41 +9,42 @@ from types import FrameType
 
 _PACKAGE = __name__.partition(".")[0]
 _WRAPPERS = ("sklearn", "joblib")
-"""Packages that stand between the caller and this one: their decorators and loops call its methods."""
+"""Packages whose decorators and loops may call this package on behalf of the user."""
 
-_held_back: ContextVar[tuple[type[Warning], ...]] = ContextVar("vwkde_held_back", default=())
+_suppressed: ContextVar[tuple[type[Warning], ...]] = ContextVar("vwkde_suppressed", default=())
 
 
 @contextmanager
 def without(category: type[Warning]) -> Iterator[None]:
-    """Hold back warnings of this kind that `warn` is called with, here and in blocks of work that start here.
+    """Suppress warnings of this category that `warn` would raise, here and in the blocks of work started from here.
 
-    A filter would hold them back in all threads.
+    A warning filter would suppress them in all threads.
     """
-    token = _held_back.set((*_held_back.get(), category))
+    token = _suppressed.set((*_suppressed.get(), category))
     try:
         yield
     finally:
-        _held_back.reset(token)
+        _suppressed.reset(token)
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the caller's line, however deep in this package the reason shows.
+    """Warn at the line that called this package, however deep inside the package the warning is raised.
 
-    In threads that this package starts there is no caller; the warning then points at the thread's own code.
+    Threads that this package starts have no caller; the warning then points at the thread's own code.
     """
-    if issubclass(category, _held_back.get()):
+    if issubclass(category, _suppressed.get()):
         return
     frame = _caller()
     names = frame.f_globals
     registry = names.setdefault("__warningregistry__", {})
-    warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, names.get("__name__"), registry)
+    module = names.get("__name__", "<string>")  # as `warnings.warn` does: without a module the warning is dropped
+    warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, module, registry)
 
 
 def _caller() -> FrameType:
     """Return the frame that called the outermost function of this package.
 
-    The nearest frame outside of it will not do: other packages call back, as decorators and optimisers do.
+    The nearest frame outside the package is not enough: decorators and optimisers call back into the package.
     """
     stack = list(_stack())
     outermost = max(depth for depth, frame in enumerate(stack) if _package(frame) == _PACKAGE)

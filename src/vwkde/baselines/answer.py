@@ -1,4 +1,4 @@
-"""What a baseline gives: a KL divergence, and the log ratio behind it where it has one."""
+"""What a baseline returns: a KL divergence, and the log ratio behind it if it has one."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,9 +14,17 @@ Floats = NDArray[np.float64]
 class Answer:
     """The KL divergence by a baseline, in nats.
 
-    `at_numerator` and `at_denominator` are its log ratio at the samples' rows, each row left out of its own estimate or
-    held out of the fit where the method allows it; `log_ratio` gives it at new points. `chosen` tells what was chosen
-    from the data.
+    Parameters
+    ----------
+    kl
+        The KL divergence.
+    at_numerator, at_denominator
+        The log ratio at the samples' rows, each row left out of its own estimate, or held out of the fit, if the method
+        allows it. None for methods without a log ratio.
+    log_ratio
+        Returns the log ratio at new points.
+    chosen
+        The settings that were chosen from the data.
     """
 
     kl: float

@@ -1,10 +1,10 @@
-"""Kernel density estimates whose own leading bias (h²/2)·∇²p is taken off, each density by itself.
+"""Kernel density estimates without their leading bias (h²/2)·∇²p, which is removed from each density separately.
 
 Score-debiased (Epstein, Dwivedi and others, "SD-KDE: Score-debiased kernel density estimation", 2025): every point is
-moved along the score by (h²/2)·∇log p before the kernels are put on it. The score is that of the plain estimate.
+moved along the score by (h²/2)·∇log p before a kernel is placed on it. The score is that of the plain estimate.
 
 Laplace-corrected (the kernel of fourth order; Wand and Schucany, "Gaussian-based kernels", Canadian Journal of
-Statistics 1990): K(r)·(1 + d/2 − r²/2h²) in place of K(r). The estimate can fall below zero.
+Statistics 1990): K(r)·(1 + d/2 − r²/2h²) instead of K(r). The estimate can be negative.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from vwkde.baselines.settings import check_positive
 Floats = NDArray[np.float64]
 
 _LEAST_FACTOR = 0.1
-"""A Laplace-corrected density is no less than this share of the plain one: without, it may have no logarithm."""
+"""Smallest Laplace-corrected density, relative to the plain one: without a limit it may have no logarithm."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class LaplaceDensity:
 
 @dataclass(frozen=True)
 class MovedDensity:
-    """A kernel estimate on points that were moved, left out where they came from."""
+    """A kernel estimate on moved points; a point is left out at its original position."""
 
     origin: Floats
     moved: Floats
@@ -60,14 +60,28 @@ class MovedDensity:
         return plain_estimate(self.moved, self.bandwidth).log_density(x)
 
     def left_out(self) -> Floats:
-        """Return the log density where the points came from, each left out of its own estimate."""
+        """Return the log density at the original points, each left out of its own estimate."""
         return plain_estimate(self.moved, self.bandwidth).left_out_at(self.origin)
 
 
 def sd_kde(p: Floats, q: Floats, seed: int, *, bandwidth: float | None = None) -> Answer:
-    """Estimate by score-debiased kernel estimates, both with one bandwidth, in units of the whitened data.
+    """Estimate by score-debiased kernel estimates, both with one bandwidth.
 
-    A point left out of its own density still has its part in the scores of the others.
+    A point that is left out of its own density still contributes to the scores of the others.
+
+    Parameters
+    ----------
+    p, q
+        The numerator's and the denominator's rows.
+    seed
+        Seed of the bandwidth selection.
+    bandwidth
+        The bandwidth in units of the whitened data; by default it is selected from the data.
+
+    Returns
+    -------
+    Answer
+        The divergence and its log ratio.
     """
     check_positive("bandwidth", bandwidth)
     p, q, whitening = whiten(p, q)
@@ -77,7 +91,22 @@ def sd_kde(p: Floats, q: Floats, seed: int, *, bandwidth: float | None = None) -
 
 
 def laplace_kde(p: Floats, q: Floats, seed: int, *, bandwidth: float | None = None) -> Answer:
-    """Estimate by Laplace-corrected kernel estimates, both with one bandwidth, in units of the whitened data."""
+    """Estimate by Laplace-corrected kernel estimates, both with one bandwidth.
+
+    Parameters
+    ----------
+    p, q
+        The numerator's and the denominator's rows.
+    seed
+        Seed of the bandwidth selection.
+    bandwidth
+        The bandwidth in units of the whitened data; by default it is selected from the data.
+
+    Returns
+    -------
+    Answer
+        The divergence and its log ratio.
+    """
     check_positive("bandwidth", bandwidth)
     p, q, whitening = whiten(p, q)
     h = _wide_bandwidth(p, q, seed) if bandwidth is None else bandwidth
@@ -87,13 +116,13 @@ def laplace_kde(p: Floats, q: Floats, seed: int, *, bandwidth: float | None = No
 def _wide_bandwidth(p: Floats, q: Floats, seed: int) -> float:
     """Return the plain estimates' bandwidth times n^(1/(d+4) − 1/(d+8)).
 
-    That leads from the rate at which theirs should shrink to the rate for a bias of fourth order.
+    The factor changes the rate at which it shrinks to the optimal rate for a bias of fourth order.
     """
     rows, columns = min(len(p), len(q)), p.shape[1]
     return common_bandwidth(p, q, seed) * float(rows ** (1 / (columns + 4) - 1 / (columns + 8)))
 
 
 def _moved(x: Floats, bandwidth: float) -> Floats:
-    """Return points moved by (h²/2)·∇log p̂, which is half the way to the mean of the points around them."""
+    """Return points moved by (h²/2)·∇log p̂, which is halfway to the local mean of the points around them."""
     mean, _ = local_mean_squares(x, x, bandwidth, own=True)
     return x + 0.5 * (mean - x)

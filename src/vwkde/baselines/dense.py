@@ -18,13 +18,13 @@ Floats = NDArray[np.float64]
 
 _CHECK = 10
 _PATIENCE = 300
-"""Steps without progress on rows held out after which training stops."""
+"""Steps without progress on held-out rows after which training stops."""
 _LARGEST_BLOCK = 10_000
-"""Rows that a network sees at once when it is asked and not trained."""
+"""Rows that a network evaluates at once outside training."""
 
 
 class Prepared(NamedTuple):
-    """Both samples standardised: the map, and of each sample the rows to learn from and those to judge by."""
+    """Both samples standardised: the map, and for each sample the rows for training and those for validation."""
 
     scale: Callable[[Floats], Floats]
     numerator: tuple[Floats, Floats]
@@ -32,9 +32,9 @@ class Prepared(NamedTuple):
 
 
 def prepare(p: Floats, q: Floats, held_out: float, seed: int) -> Prepared:
-    """Return the samples with the columns of both together at mean zero and standard deviation one.
+    """Return the samples with the pooled columns scaled to mean zero and standard deviation one.
 
-    A share of the rows is held out at random to judge by; without, all rows are for both.
+    The share `held_out` of the rows, drawn at random, is for validation; if it is zero, all rows are used for both.
     """
     rows = np.concatenate([p, q])
     mean, deviation = rows.mean(axis=0), rows.std(axis=0)
@@ -56,7 +56,7 @@ def _split_rows(x: Floats, held_out: float, random: np.random.Generator) -> tupl
 
 
 def dense_network(sizes: tuple[int, ...], generator: Any, device: str) -> "Module":
-    """Return a fully connected network with these sizes of its layers, random as the generator says."""
+    """Return a fully connected network with layers of these sizes and random weights from the generator."""
     import torch
 
     layers: list[Module] = []
@@ -69,7 +69,7 @@ def dense_network(sizes: tuple[int, ...], generator: Any, device: str) -> "Modul
 
 
 def draw_batch(points: "Tensor", size: int, generator: Any) -> "Tensor":
-    """Return so many rows at random, or all of fewer."""
+    """Return `size` rows drawn at random, or all rows if there are no more."""
     import torch
 
     if len(points) <= size:
@@ -84,9 +84,9 @@ def train(
     rate: float,
     judge: Callable[[], float] | None = None,
 ) -> int:
-    """Descend by Adam and return the number of steps that count.
+    """Train with Adam and return the number of steps of the final network.
 
-    With a judge, descend until it sees no progress, and go back to the network that it gave the lowest value.
+    With `judge`, train until its value shows no progress, and restore the network with the lowest value.
     """
     import torch
 
@@ -110,14 +110,14 @@ def train(
 
 
 def to_tensor(x: Floats, device: str) -> "Tensor":
-    """Return the rows in single precision, where the network is."""
+    """Return the rows in single precision, on the device."""
     import torch
 
     return torch.as_tensor(x, dtype=torch.float32, device=device)
 
 
 def values(network: "Module", x: Floats) -> Floats:
-    """Return what the network, of one output, says at the rows."""
+    """Return the single output of the network at the rows."""
     import torch
 
     device = str(next(network.parameters()).device)

@@ -1,4 +1,4 @@
-"""The ratio fitted directly, as a sum of Gaussian kernels; no density is estimated on the way.
+"""The ratio fitted directly, as a sum of Gaussian kernels; no density is estimated.
 
 All three methods share the model
 
@@ -9,13 +9,13 @@ with centres c_l drawn from the numerator, and differ in the loss.
 KLIEP (Sugiyama, Nakajima, Kashima, von Bünau and Kawanabe, Direct importance estimation with model selection and its
 application to covariate shift adaptation, NIPS 2007; Sugiyama, Suzuki, Nakajima, Kashima, von Bünau and Kawanabe,
 Direct importance estimation for covariate shift adaptation, AISM 2008) maximises the mean of log r over the numerator,
-with the mean of r over the denominator held at one. The width is the one with the largest held-out likelihood. In the
-publication every fit has all rows of the denominator, and ratios have no limit. If it converges, that favours the
-smallest widths: near a centre that no row of the denominator is near, nothing limits the ratio. Here the denominator is
-held out as well, and its mean ratio, which should be one, is divided by.
+with the mean of r over the denominator fixed at one. The width is the one with the largest held-out likelihood. In the
+publication every fit uses all rows of the denominator, and ratios are unbounded. If it converges, this favours the
+smallest widths: near a centre without rows of the denominator nearby, nothing limits the ratio. Here the denominator is
+held out as well, and ratios are divided by their mean over it, which should be one.
 
 uLSIF (Kanamori, Hido and Sugiyama, A least-squares approach to direct importance estimation, JMLR 2009) minimises half
-the mean of r² over the denominator less the mean of r over the numerator, plus a ridge λ‖θ‖²/2:
+the mean of r² over the denominator minus the mean of r over the numerator, plus a ridge λ‖θ‖²/2:
 
     θ = max(0, (H + λI)⁻¹ h),    H = mean of φφᵀ over the denominator,    h = mean of φ over the numerator,
 
@@ -26,9 +26,9 @@ comparison, NIPS 2011; Neural Computation 2013) does the same with the mixture �
 ratio r_α = p/(αp + (1−α)q) cannot exceed 1/α; the ordinary one is r = (1−α) r_α / (1 − α r_α). Width and ridge are
 those with the smallest loss in five folds. Negative coefficients count as zero here as in uLSIF, for the logarithm.
 
-The KL divergence is the mean of log r at the rows of the numerator that made the fit, which for KLIEP is the value that
-it maximises. The values at single rows are held out instead: each fold is judged by a fit without its rows and without
-the centres among them, at the width and ridge chosen with all rows.
+The KL divergence is the mean of log r at the rows of the numerator used in the fit, which for KLIEP is the value that
+it maximises. The values at single rows are held out instead: those of a fold come from a fit without its rows and
+without the centres among them, with the width and ridge chosen on all rows.
 """
 
 from collections.abc import Callable
@@ -47,12 +47,12 @@ from vwkde.baselines.settings import check_count, check_positive
 
 Floats = NDArray[np.float64]
 Solve = Callable[[Floats, Floats], Floats]
-"""Gives the logarithms of θ for the logarithms of the kernels at the two samples."""
+"""Returns log θ, given the logarithms of the kernels at the two samples."""
 
 WIDTHS = tuple(np.geomspace(0.05, 2, 11).tolist())
 """Widths tried, in units of the median distance."""
 RIDGES = tuple(np.geomspace(1e-3, 10, 9).tolist())
-"""Ridges tried; kernels are at most one, so that they have no unit."""
+"""Ridges tried; they have no unit, since kernels are at most one."""
 _FOLDS = 5
 _MOST_FOR_MEDIAN = 500
 """Rows of each sample whose distances give the median."""
@@ -78,8 +78,21 @@ class KernelRatio:
 def kliep(p: Floats, q: Floats, seed: int, *, width: float | None = None, centres: int = 100) -> Answer:
     """Return the divergence by KLIEP.
 
-    The width is in units of the median distance between rows, and chosen unless given. Rows that occur often count
-    often; if all rows are equal, that is an error.
+    Parameters
+    ----------
+    p, q
+        The numerator's and the denominator's rows. Repeated rows count; rows that are all equal raise a ValueError.
+    seed
+        Seed of the centres and folds.
+    width
+        The kernels' width in units of the median distance between rows; by default it is chosen from the data.
+    centres
+        The number of kernels.
+
+    Returns
+    -------
+    Answer
+        The divergence, its log ratio, and the settings chosen.
     """
     check_positive("width", width)
     problem = _pose(p, q, seed, centres)
@@ -101,9 +114,25 @@ def ulsif(
 ) -> Answer:
     """Return the divergence by uLSIF.
 
-    Width, in units of the median distance between rows, and ridge are chosen unless given. The sum is formed from
-    logarithms, so that no ratio is zero, however far off. Rows that occur often count often; if all rows are equal,
-    that is an error.
+    The sum is computed from logarithms, so that no ratio is zero, even far from all centres.
+
+    Parameters
+    ----------
+    p, q
+        The numerator's and the denominator's rows. Repeated rows count; rows that are all equal raise a ValueError.
+    seed
+        Seed of the centres and folds.
+    width
+        The kernels' width in units of the median distance between rows; by default it is chosen from the data.
+    ridge
+        The ridge λ; by default it is chosen from the data.
+    centres
+        The number of kernels.
+
+    Returns
+    -------
+    Answer
+        The divergence, its log ratio, and the settings chosen.
     """
     check_positive("width", width)
     check_positive("ridge", ridge)
@@ -114,8 +143,8 @@ def ulsif(
     for each in _candidates(width, WIDTHS):
         at_p, at_q = (np.exp(part) for part in problem.log_kernels(each))
         strengths = _candidates(ridge, RIDGES)
-        found = leave_one_out_losses(at_p, at_q, strengths, *pairs)
-        losses |= {(each, strength): loss for strength, loss in zip(strengths, found, strict=True)}
+        by_ridge = leave_one_out_losses(at_p, at_q, strengths, *pairs)
+        losses |= {(each, strength): loss for strength, loss in zip(strengths, by_ridge, strict=True)}
     best, strength = min(losses, key=lambda setting: losses[setting])
     solve = partial(_least_squares_coefficients, strength, 0.0)
     ratio = problem.fit(solve, best)
@@ -135,11 +164,28 @@ def rulsif(
 ) -> Answer:
     """Return the divergence by RuLSIF.
 
-    Width, in units of the median distance between rows, and ridge are chosen unless given.
+    A fitted relative ratio may exceed 1/α, where the ordinary one is not defined. Ordinary ratios are limited to the
+    number of rows of the denominator: with a mean of one over these rows, no ratio can be larger.
 
-    A fitted relative ratio may exceed 1/α, where the ordinary one is not defined. No ordinary ratio is taken to be
-    larger than the number of rows of the denominator: with a mean of one over them it cannot be larger at any. Rows
-    that occur often count often; if all rows are equal, that is an error.
+    Parameters
+    ----------
+    p, q
+        The numerator's and the denominator's rows. Repeated rows count; rows that are all equal raise a ValueError.
+    seed
+        Seed of the centres and folds.
+    alpha
+        The share of the numerator in the mixture, at least 0 and less than 1.
+    width
+        The kernels' width in units of the median distance between rows; by default it is chosen from the data.
+    ridge
+        The ridge λ; by default it is chosen from the data.
+    centres
+        The number of kernels.
+
+    Returns
+    -------
+    Answer
+        The divergence, its log ratio, and the settings chosen.
     """
     check_positive("width", width)
     check_positive("ridge", ridge)
@@ -162,28 +208,14 @@ def rulsif(
     return _answer(ratio(p), (at_p, at_q), ratio, {"width": best, "ridge": strength})
 
 
-def fit_kliep(p: Floats, q: Floats, centres: Floats, width: float) -> KernelRatio:
-    """Fit KLIEP with these centres and a width in the units of the rows."""
-    kernels = (_log_kernels(x, centres, width) for x in (p, q))
-    return KernelRatio(centres, width, _kliep_coefficients(*kernels))
-
-
-def fit_least_squares(
-    p: Floats, q: Floats, centres: Floats, width: float, ridge: float, alpha: float = 0.0
-) -> KernelRatio:
-    """Fit the relative ratio, or with alpha = 0 the ordinary one, with a width in the units of the rows."""
-    kernels = (_log_kernels(x, centres, width) for x in (p, q))
-    return KernelRatio(centres, width, _least_squares_coefficients(ridge, alpha, *kernels))
-
-
 def leave_one_out_losses(
     at_p: Floats, at_q: Floats, ridges: tuple[float, ...], p_rows: NDArray[np.intp], q_rows: NDArray[np.intp]
 ) -> list[float]:
     """Return, for each ridge, the mean loss of uLSIF at pairs of rows, one of each sample, that the fit did not see.
 
-    Given the kernels at the samples, of shapes (n, k) and (m, k). The rows make pairs until one list has no more. A
-    fit without a pair follows from the fit with all rows, since H loses a matrix of rank one. All ridges share the
-    eigenvectors of H.
+    `at_p` and `at_q` are the kernels at the samples, of shapes (n, k) and (m, k). Rows are paired until the shorter
+    list ends. A fit without a pair follows from the fit with all rows, since H changes by a matrix of rank one. All
+    ridges share the eigenvectors of H.
     """
     n, m, pairs = len(at_p), len(at_q), min(len(p_rows), len(q_rows))
     p_out, q_out = at_p[p_rows[:pairs]], at_q[q_rows[:pairs]]
@@ -213,7 +245,7 @@ def ordinary_log_ratio(log_relative: Floats, alpha: float, rows: int) -> Floats:
 class _Problem:
     """The two samples as their squared distances to the centres, and the folds of their rows.
 
-    Lengths are in units of the median distance. The centres are rows of the numerator, evenly spread over the folds.
+    Lengths are in units of the median distance. The centres are rows of the numerator, spread evenly over the folds.
     """
 
     centres: Floats
@@ -233,7 +265,7 @@ class _Problem:
         return KernelRatio(self.centres, width * self.unit, solve(*self.log_kernels(width)))
 
     def hold_out(self, solve: Solve, width: float) -> tuple[Floats, Floats]:
-        """Return the log ratio at the samples, each fold by a fit that knows nothing of it."""
+        """Return the log ratio at the samples, for each fold by a fit without it."""
         at_p, at_q = self.log_kernels(width)
         values = np.empty(len(at_p)), np.empty(len(at_q))
         for fold in range(self.p_fold.max() + 1):
@@ -273,12 +305,12 @@ def _pose(p: Floats, q: Floats, seed: int, centres: int) -> _Problem:
 
 
 def _median_distance(p: Floats, q: Floats, random: np.random.Generator) -> float:
-    """Return the median distance between different rows, each sample counting alike."""
+    """Return the median distance between different rows, from a random part of each sample."""
     rows = [x[random.choice(len(x), min(len(x), _MOST_FOR_MEDIAN), replace=False)] for x in (p, q)]
     distances = pdist(np.concatenate(rows))
     distances = distances[distances > 0]
     if not len(distances):
-        raise ValueError("All rows of the samples are equal, so that there is no ratio to fit. Give rows that differ.")
+        raise ValueError("All rows of the samples are equal, so there is no ratio to fit. Give rows that differ.")
     return float(np.median(distances))
 
 
@@ -295,8 +327,7 @@ def _answer(
 def _held_out_likelihood(at_p: Floats, at_q: Floats) -> float:
     """Return mean log r over the numerator − log mean r over the denominator, of held-out log ratios.
 
-    A ratio counts as at most the number of rows of the denominator: with a mean of one over them it cannot be larger
-    at any.
+    Ratios are limited to the number of rows of the denominator: with a mean of one over them, none can be larger.
     """
     largest = np.log(len(at_q))
     return float(np.minimum(at_p, largest).mean() - logsumexp(np.minimum(at_q, largest)) + largest)
@@ -315,7 +346,7 @@ def _kliep_coefficients(at_p: Floats, at_q: Floats) -> Floats:
     """Return log θ of KLIEP.
 
     With θ_l = w_l / (mean of kernel l over the denominator) the constraint is Σ w_l = 1: the weights are the
-    proportions of a mixture, and what is maximised is its likelihood.
+    proportions of a mixture, and the objective is its likelihood.
     """
     log_means = logsumexp(at_q, axis=0) - np.log(len(at_q))
     log_parts = at_p - log_means
@@ -349,7 +380,7 @@ def _moments_by_fold(kernels: Floats, fold: NDArray[np.intp]) -> _Moments:
 
 
 def _cross_validated_loss(p: _Moments, q: _Moments, ridge: float, alpha: float) -> float:
-    """Return the mean over the folds of the loss of RuLSIF, less its constant."""
+    """Return the mean over the folds of the loss of RuLSIF, without its constant."""
     losses = []
     for fold in range(len(p.counts)):
         p_count, q_count = p.counts.sum() - p.counts[fold], q.counts.sum() - q.counts[fold]

@@ -1,4 +1,4 @@
-"""Kernel density estimates as the baselines use them: whitened like the project's own, so that they compare alike."""
+"""Kernel density estimates for the baselines: on whitened data, like the project's own, for a fair comparison."""
 
 from typing import Any, Protocol
 
@@ -15,9 +15,10 @@ from vwkde.baselines.answer import Answer
 Floats = NDArray[np.float64]
 
 
-def plain_estimate(points: Floats, bandwidth: float | Floats) -> KernelEstimate:
-    """Return the plain kernel estimate of the density behind some points."""
-    return KernelEstimate(make_unordered_sample(points), PointWeight(), bandwidth)
+def plain_estimate(points: NDArray[np.floating], bandwidth: float | Floats) -> KernelEstimate:
+    """Return the plain kernel estimate of the density behind some points, in their own precision."""
+    sample = make_unordered_sample(points.astype(np.float64, copy=False))
+    return KernelEstimate(sample, PointWeight(), bandwidth, points.dtype)
 
 
 class Density(Protocol):
@@ -31,20 +32,20 @@ class Density(Protocol):
 
 
 def whiten(p: Floats, q: Floats) -> tuple[Floats, Floats, Whitening]:
-    """Return both samples with their pooled within-class covariance turned into the identity, and the map."""
+    """Return both samples, whitened by their pooled within-class covariance, and the map."""
     whitening = fit_whitening(p, q, (np.ones(len(p)), np.ones(len(q))), None)
     return whitening(p), whitening(q), whitening
 
 
 def answer_by(densities: tuple[Density, Density], p: Floats, q: Floats, whitening: Whitening, **chosen: Any) -> Answer:
-    """Return the plug-in answer of two estimates of whitened samples."""
+    """Return the plug-in answer of two density estimates of whitened samples."""
     one, other = densities
     at_numerator = one.left_out() - other.log_density(p)
     at_denominator = one.log_density(q) - other.left_out()
 
     def log_ratio(x: Floats) -> Floats:
-        place = whitening(x)
-        return one.log_density(place) - other.log_density(place)
+        whitened = whitening(x)
+        return one.log_density(whitened) - other.log_density(whitened)
 
     return Answer(float(at_numerator.mean()), at_numerator, at_denominator, log_ratio, chosen)
 
@@ -60,7 +61,7 @@ def common_bandwidth(p: Floats, q: Floats, seed: int) -> float:
 
 
 def local_mean_squares(x: Floats, points: Floats, bandwidth: float, own: bool) -> tuple[Floats, Floats]:
-    """Return, for points around each x weighted by the kernel, their mean and mean squared distance from x.
+    """Return, for each x, the mean of the points weighted by the kernel, and their mean squared distance from x.
 
     Distances are in bandwidths. With `own` the queries are the points, each left out of its own means.
     """

@@ -1,4 +1,4 @@
-"""The log odds of a classifier that tells the two samples apart.
+"""The log odds of a classifier that distinguishes the two samples.
 
 With n rows of the numerator and m of the denominator, a classifier's probability π(x) that a row comes from the
 numerator tends to n p/(n p + m q), so that
@@ -6,10 +6,10 @@ numerator tends to n p/(n p + m q), so that
     log p/q = log π/(1−π) − log n/m.
 
 Bickel, Brückner and Scheffer (Discriminative learning under covariate shift, JMLR 2009) weight a sample by it; Menon
-and Ong (Linking losses for density ratio and class-probability estimation, ICML 2016) show which losses lead there.
+and Ong (Linking losses for density ratio and class-probability estimation, ICML 2016) show which losses lead to it.
 
-The values at the samples are cross-fitted: the classifier of each row has not seen it. The KL divergence is their mean
-over the numerator.
+The values at the samples are cross-fitted: each comes from a classifier that has not seen the row. The KL divergence is
+their mean over the numerator.
 """
 
 from typing import Any
@@ -28,11 +28,26 @@ Floats = NDArray[np.float64]
 
 
 def classifier(p: Floats, q: Floats, seed: int, *, model: Any = None, folds: int = 5) -> Answer:
-    """Return the divergence by any classifier of scikit-learn that gives probabilities.
+    """Return the divergence by any scikit-learn classifier with `predict_proba`.
 
-    Unless told, it is gradient boosting that stops when a tenth of its rows see no progress. The model itself is not
-    fitted, but a copy of it for each fold. The log ratio at new points is the mean of the copies'. A probability
-    counts as at least the share of half a row of the copy's fit: those of trees may be zero.
+    A copy of the model is fitted for each fold. The log ratio at new points is the mean over the copies. Probabilities
+    are kept half a row's share away from zero and one, since those of trees may be zero.
+
+    Parameters
+    ----------
+    p, q
+        The numerator's and the denominator's rows.
+    seed
+        Seed of the folds, and of the default model.
+    model
+        The classifier. The default is gradient boosting that stops when a held-out tenth of its rows shows no progress.
+    folds
+        The number of folds, from 2 to the rows of the smaller sample.
+
+    Returns
+    -------
+    Answer
+        The divergence and its log ratio.
     """
     if not 2 <= folds <= min(len(p), len(q)):
         raise ValueError(

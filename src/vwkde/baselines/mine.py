@@ -1,17 +1,17 @@
-"""MINE: a network that makes the Donsker–Varadhan bound on the KL divergence as large as it can.
+"""MINE: a network that maximises the Donsker–Varadhan bound on the KL divergence.
 
 For every function T,
 
     KL(p‖q) ≥ mean of T over p − log mean of e^T over q,
 
 with equality where T is log p/q plus a constant. Belghazi, Baratin, Rajeswar, Ozair, Bengio, Courville and Hjelm
-(Mutual Information Neural Estimation, ICML 2018) take a network for T and climb the bound with batches of rows. The
+(Mutual Information Neural Estimation, ICML 2018) use a network for T and maximise the bound with batches of rows. The
 gradient of the logarithm, (mean of e^T ∇T) / (mean of e^T), is biased if both means are of one small batch; for the
-one below they take a moving average over all batches so far.
+denominator they use a moving average over all batches so far.
 
-The publication reports the bound at the rows that the network was trained with, and so does this baseline. There it is
-no bound any more: the network learns the rows by heart, and the value grows with the steps, slowly in two columns and
-fast in twenty. With rows held out it is one again, as in Lin, Sur, Nastase, Divakaran, Hasson and Amer (Data-Efficient
+The publication reports the bound at the rows that the network was trained on, and so does this baseline. There it is
+no longer a bound: the network memorises the rows, and the value grows with the steps, slowly in two columns and fast
+in twenty. On held-out rows it is a bound again, as in Lin, Sur, Nastase, Divakaran, Hasson and Amer (Data-Efficient
 Mutual Information Neural Estimator, 2019).
 """
 
@@ -35,9 +35,9 @@ Floats = NDArray[np.float64]
 
 _RATE = 1e-4
 _BATCH = 256
-"""Rows of each sample in one step; smaller samples go whole."""
+"""Rows of each sample in one step; smaller samples are used whole."""
 _MEMORY = 0.99
-"""Share of the moving average that a step keeps."""
+"""Share of the moving average that each step keeps."""
 
 
 def mine(
@@ -52,13 +52,30 @@ def mine(
 ) -> Answer:
     """Return the divergence by a network of two hidden layers.
 
-    With `held_out` = 0 the value is the bound at all rows after the last step, as published. With a share of the rows
-    held out, training stops when they see no progress, the network that served them best is kept, and the value is
-    the bound at those rows alone.
+    The log ratio is T − log mean e^T over the same rows of the denominator as the value. At the samples' rows it is
+    that of a network that has seen most of them. Constant columns have no effect.
 
-    The log ratio is T − log mean e^T over the same rows of the denominator. At the rows of the samples it is that of a
-    network which has seen most of them. A column of one value counts for nothing, and rows that occur often count
-    often.
+    Parameters
+    ----------
+    p, q
+        The numerator's and the denominator's rows. Repeated rows count with their multiplicity.
+    seed
+        Seed of the network, the batches and the held-out rows.
+    steps
+        The number of training steps, or the largest number with rows held out.
+    width
+        The number of units in each hidden layer.
+    held_out
+        The share of rows held out. With 0 the value is the bound at all rows after the last step, as published.
+        Otherwise training stops when the held-out rows show no progress, the network that is best for them is kept,
+        and the value is the bound at these rows alone.
+    device
+        The torch device.
+
+    Returns
+    -------
+    Answer
+        The divergence, its log ratio, and the number of steps.
     """
     _check(steps, width, held_out)
     require_torch(device)
@@ -71,14 +88,14 @@ def mine(
         loss = _CorrectedBound(network, to_tensor(p_known, device), to_tensor(q_known, device), generator)
         judge = None if not held_out else lambda: -_bound(values(network, p_judge), values(network, q_judge))
         taken = train(network, loss, steps, _RATE, judge)
-        offset = _log_mean_exp(values(network, q_judge))
-        value = _bound(values(network, p_judge), values(network, q_judge))
+        at_p, at_q = values(network, p_judge), values(network, q_judge)
+    offset = _log_mean_exp(at_q)
 
     def log_ratio(x: Floats) -> Floats:
         with threads_of_torch(1):
             return values(network, scale(x)) - offset
 
-    return Answer(value, log_ratio(p), log_ratio(q), log_ratio, {"steps": taken})
+    return Answer(_bound(at_p, at_q), log_ratio(p), log_ratio(q), log_ratio, {"steps": taken})
 
 
 class _CorrectedBound:

@@ -1,24 +1,25 @@
-"""Nearest-neighbour estimators of the KL divergence: fixed k, and k that follows the data.
+"""Nearest-neighbour estimators of the KL divergence: with fixed k, and with k that adapts to the data.
 
 Both are from Wang, Kulkarni and Verdú, "Divergence estimation for multidimensional densities via k-nearest-neighbor
 distances", IEEE Transactions on Information Theory 55(5), 2009.
 
-A ball about x that just reaches its l-th neighbour among n rows of p, at distance ρ, tells the density there, and
-likewise the k-th neighbour among m rows of q at distance ν. In d columns the volumes of the balls are as ρᵈ to νᵈ, so
+A ball around x that just reaches its l-th neighbour among n rows of p, at distance ρ, measures the density of p there;
+one that reaches the k-th neighbour among m rows of q, at distance ν, measures that of q. In d columns the volumes of
+the balls are in the ratio ρᵈ to νᵈ, so
 
     log p(x)/q(x)  ≈  d (log ν − log ρ) + ψ(l) − ψ(k) + log m − log n,
 
-with the digamma function ψ, which makes each side right in the mean where its density does not vary over the ball. A
-row of a sample is not among its own neighbours: at the numerator's rows n is one less than the sample has, at the
-denominator's m. The KL divergence is the mean over the numerator's rows.
+with the digamma function ψ, which makes each side unbiased if its density is constant over the ball. A row of a sample
+is not among its own neighbours: at the numerator's rows n is one less than the number of rows, at the denominator's
+rows m is. The KL divergence is the mean over the numerator's rows.
 
-`nn` takes l = k everywhere, so that ψ drops out. The two balls then differ in size, and their biases do not cancel.
-`nnwang` takes one radius for both, the larger of the two nearest distances; l and k count the rows within it, and ρ and
+`nn` uses l = k everywhere, so that ψ drops out. The two balls then differ in size, and their biases do not cancel.
+`nnwang` uses one radius for both, the larger of the two nearest distances; l and k count the rows within it, and ρ and
 ν are the distances to the farthest of them.
 
-Rows at distance zero tell no volume. Where the k-th neighbour is at distance zero the ball grows to the nearest row
-that is not; l and k count all rows in it, those at distance zero as well. So equal rows, within a sample or across the
-two, give a finite answer.
+Rows at distance zero give no volume. If the k-th neighbour is at distance zero, the ball grows to the nearest row at a
+positive distance; l and k count all rows in it, including those at distance zero. So equal rows, within a sample or
+between the two, give a finite answer.
 """
 
 from collections.abc import Callable, Iterator
@@ -38,24 +39,40 @@ from vwkde.baselines.answer import Answer
 Floats = NDArray[np.float64]
 Counts = NDArray[np.intp]
 Own = Literal["numerator", "denominator"] | None
-"""The sample whose rows the queries are, so that each is left out of its own neighbours; None for new points."""
+"""The sample that the queries are rows of, so that each is left out of its neighbours; None for new points."""
 
 _MEMORY_BUDGET = 2**27
-"""Bytes that blocks of distances, and what is made of them, may take."""
+"""Bytes for blocks of distances and what is computed from them."""
 
 
 class Balls(NamedTuple):
-    """One ball about each query: how far it reaches into a sample, and how many of the sample's rows it holds."""
+    """One ball around each query: its radius, and the number of a sample's rows inside it."""
 
     radius: Floats
-    held: Counts
+    inside: Counts
 
 
 def nn(p: Floats, q: Floats, seed: int, *, k: int = 1) -> Answer:
-    """Return the KL divergence by the distances to the k-th neighbour in either sample.
+    """Return the KL divergence by the distances to the k-th neighbour in each sample.
 
-    Nothing is drawn at random, so the seed is not used. Where the k-th distance is zero the ball grows to the nearest
-    row at a positive distance, and the rows within it are counted.
+    Parameters
+    ----------
+    p, q
+        The numerator's and the denominator's rows.
+    seed
+        Not used: the method is not random.
+    k
+        The number of neighbours.
+
+    Returns
+    -------
+    Answer
+        The divergence and its log ratio.
+
+    Raises
+    ------
+    ValueError
+        If all rows of a sample are equal, or it has too few rows for k.
     """
     del seed
     check_samples(p, q)
@@ -66,8 +83,24 @@ def nn(p: Floats, q: Floats, seed: int, *, k: int = 1) -> Answer:
 def nnwang(p: Floats, q: Floats, seed: int) -> Answer:
     """Return the KL divergence by balls of one radius in both samples, the larger of the two nearest distances.
 
-    Nothing is drawn at random, so the seed is not used. The nearest distances are the nearest positive ones; rows at
-    distance zero are counted.
+    The nearest distances are the nearest positive ones; rows at distance zero are counted.
+
+    Parameters
+    ----------
+    p, q
+        The numerator's and the denominator's rows.
+    seed
+        Not used: the method is not random.
+
+    Returns
+    -------
+    Answer
+        The divergence and its log ratio.
+
+    Raises
+    ------
+    ValueError
+        If all rows of a sample are equal.
     """
     del seed
     check_samples(p, q)
@@ -75,7 +108,7 @@ def nnwang(p: Floats, q: Floats, seed: int) -> Answer:
 
 
 def make_answer(log_ratio: Callable[[Floats, Own], Floats], p: Floats, q: Floats) -> Answer:
-    """Return the answer that a log ratio gives, with each row left out of its own neighbours."""
+    """Return the answer from a log ratio, with each row left out of its own neighbours."""
     at_numerator = log_ratio(p, "numerator")
     return Answer(
         kl=float(at_numerator.mean()),
@@ -89,11 +122,11 @@ def check_samples(p: Floats, q: Floats) -> None:
     """Refuse a sample whose rows are all equal: none of its distances is positive."""
     for sample, name in ((p, "numerator"), (q, "denominator")):
         if (sample == sample[0]).all():
-            raise ValueError(f"The rows of the {name} are all equal, so that it has no density. Give rows that differ.")
+            raise ValueError(f"The rows of the {name} are all equal, so it has no density. Give rows that differ.")
 
 
 def check_k(k: int, p: Floats, q: Floats) -> None:
-    """Refuse a number of neighbours that a sample does not have when a row is left out."""
+    """Refuse a k that is larger than the number of rows when one is left out."""
     most = min(len(p), len(q)) - 1
     if not isinstance(k, Integral) or not 1 <= k <= most:
         raise ValueError(
@@ -103,21 +136,21 @@ def check_k(k: int, p: Floats, q: Floats) -> None:
 
 
 def other_rows(p: Floats, q: Floats, own: Own) -> tuple[int, int]:
-    """Return how many rows of the numerator and the denominator are left to be neighbours."""
+    """Return how many rows of the numerator and of the denominator can be neighbours."""
     return len(p) - (own == "numerator"), len(q) - (own == "denominator")
 
 
 def compare_balls(in_p: Balls, in_q: Balls, rows: tuple[int, int], columns: int) -> Floats:
-    """Return the log ratio that balls in the two samples tell."""
+    """Return the log ratio from balls in the two samples."""
     volumes = columns * (np.log(in_q.radius) - np.log(in_p.radius))
-    return volumes + digamma(in_p.held) - digamma(in_q.held) + np.log(rows[1]) - np.log(rows[0])
+    return volumes + digamma(in_p.inside) - digamma(in_q.inside) + np.log(rows[1]) - np.log(rows[0])
 
 
 def distance_blocks(x: Floats, p: Floats, q: Floats, own: Own) -> Iterator[tuple[slice, Floats, Floats]]:
-    """Give the distances from the queries to either sample, some queries at a time.
+    """Yield the distances from the queries to each sample, in blocks of queries.
 
-    They are formed from differences, so that equal rows are at distance zero exactly. A row that is a query itself is
-    infinitely far.
+    They are computed from differences, so that equal rows are at distance exactly zero. The distance of a query to
+    itself is infinite.
     """
     for rows in parallel.split(len(x), _block_rows(len(p) + len(q))):
         to_p, to_q = cdist(x[rows], p), cdist(x[rows], q)
@@ -152,7 +185,7 @@ def _balls_of(x: Floats, sample: Floats, k: int, own: bool) -> Balls:
 def _distance_to_neighbour(x: Floats, sample: Floats, k: int, own: bool) -> Floats:
     """Return the distance to the k-th neighbour.
 
-    The search may round where there are many columns, less so near the origin; its distances are not used.
+    The search rounds in many columns, less near the origin, so only its neighbours are used and not its distances.
     """
     centre = sample.mean(axis=0)
     search = NearestNeighbors(n_neighbors=k).fit(sample - centre)
@@ -171,7 +204,7 @@ def _log_ratio_by_radius(x: Floats, own: Own, *, p: Floats, q: Floats) -> Floats
 
 
 def _balls_within(distance: Floats, radius: Floats) -> Balls:
-    """Return the balls that reach the farthest row within the radius, which none lies beyond."""
+    """Return the balls that reach the farthest row within the radius."""
     inside = distance <= radius[:, None]
     return Balls(np.where(inside, distance, 0).max(axis=1), np.count_nonzero(inside, axis=1))
 

@@ -1,12 +1,12 @@
-"""Class posteriors without a density ratio behind them: P(numerator | x), with both classes equally likely before.
+"""Class posteriors without a density ratio: P(numerator | x), with equal prior probabilities.
 
-They are the ones that the appendix of the paper compares its posterior with.
+The appendix of the paper compares its posterior with these.
 
 The support vector machine gives a decision value f(x), which a sigmoid 1/(1 + exp(Af + B)) turns into a probability
 (Platt, Probabilistic outputs for support vector machines and comparisons to regularized likelihood methods, Advances in
-Large Margin Classifiers, 1999). The network has two hidden layers of 100 units and a sigmoid at its end, and is fitted
-by least squares: the mean of (1 − f)² over the numerator plus that of f² over the denominator is smallest where f is
-p/(p + q).
+Large Margin Classifiers, 1999). The network has two hidden layers of 100 units and a sigmoid output, and is fitted by
+least squares: the mean of (1 − f)² over the numerator plus that of f² over the denominator is smallest for
+f = p/(p + q).
 """
 
 from collections.abc import Callable
@@ -29,22 +29,21 @@ from vwkde.baselines.settings import check_count
 
 Floats = NDArray[np.float64]
 Posterior = Callable[[Floats], Floats]
-"""Gives P(numerator | x), of shape (n,)."""
+"""Returns P(numerator | x), of shape (n,)."""
 
 _FOLDS = 5
 _UNITS = 100
 _RATE = 1e-3
 _BATCH = 128
-"""Rows of each sample in one step; smaller samples go whole."""
+"""Rows of each sample in one step; smaller samples are used whole."""
 _HELD_OUT = 0.2
 
 
 def svm_posterior(p: Floats, q: Floats, seed: int) -> Posterior:
     """Return the posterior by a support vector machine with Gaussian kernels and Platt's sigmoid.
 
-    Columns are standardised, and cost and width are scikit-learn's. The samples count alike, whatever their sizes. The
-    sigmoid is fitted to decision values of rows that their machine has not seen; its odds are divided by those of the
-    sizes.
+    Columns are standardised, and cost and width are scikit-learn's defaults. Both samples have equal weight, whatever
+    their sizes. The sigmoid is fitted to decision values at held-out rows; its odds are divided by those of the sizes.
     """
     folds = min(_FOLDS, len(p), len(q))
     x, is_p = np.concatenate([p, q]), np.repeat([1, 0], [len(p), len(q)])
@@ -63,8 +62,8 @@ def svm_posterior(p: Floats, q: Floats, seed: int) -> Posterior:
 def network_posterior(p: Floats, q: Floats, seed: int, *, steps: int = 3_000, device: str = "cpu") -> Posterior:
     """Return the posterior by a network that minimises the squared error.
 
-    Columns are standardised. Training stops when a fifth of the rows, held out, see no progress, or after so many
-    steps. Both samples count alike, whatever their sizes.
+    Columns are standardised. Training stops when a held-out fifth of the rows shows no progress, or after `steps`
+    steps. Both samples have equal weight, whatever their sizes.
     """
     check_count("steps", steps, 1)
     require_torch(device)

@@ -1,4 +1,4 @@
-"""The proportions of a mixture whose parts are known, of the largest likelihood: what KLIEP solves."""
+"""The proportions of a mixture of known components, by maximum likelihood: the problem that KLIEP solves."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,15 +8,15 @@ from scipy.optimize import nnls
 Floats = NDArray[np.float64]
 
 _TOLERANCE = 1e-7
-"""Nats by which the likelihood of KLIEP may miss its maximum."""
+"""Largest distance, in nats, of the mean log likelihood from its maximum."""
 _MOST_STEPS = 1_000
 _JITTER = 1e-10
-"""Added to curvatures of one: kernels that overlap much leave some directions almost flat."""
+"""Added to curvatures of one: strongly overlapping kernels leave some directions almost flat."""
 _SMALLEST_STEP = 1e-6
 _FARTHEST = 0.1
-"""Share of its likelihood that every row keeps in one step: farther off the quadratic model means nothing."""
+"""Share of its likelihood that every row keeps in one step: farther away the quadratic model is not valid."""
 _SUFFICIENT = 1e-4
-"""Share of the promised descent that a step must give."""
+"""Share of the predicted descent that a step must achieve."""
 
 
 def mixture_proportions(parts: Floats) -> Floats:
@@ -24,8 +24,8 @@ def mixture_proportions(parts: Floats) -> Floats:
 
     Sequential quadratic programming (as in Kim, Carbonetto, Stephens and Anitescu, A fast algorithm for maximum
     likelihood estimation of mixture proportions using sequential quadratic programming, JCGS 2020), until the
-    likelihood is certain to be within the tolerance of its maximum: it is concave, and so misses it by no more than
-    max_l mean_i parts_il / (parts · w)_i − 1.
+    likelihood is certain to be within the tolerance of its maximum: since it is concave, it is below the maximum by
+    at most max_l mean_i parts_il / (parts · w)_i − 1.
     """
     weights = np.full(parts.shape[1], 1 / parts.shape[1])
     for _ in range(_MOST_STEPS):
@@ -35,14 +35,14 @@ def mixture_proportions(parts: Floats) -> Floats:
             return weights
         weights = _step(parts, weights, shares, gains)
         weights /= weights.sum()
-    raise RuntimeError(f"KLIEP did not converge in {_MOST_STEPS} steps. Give a larger 'width'.")
+    raise RuntimeError(f"KLIEP did not converge in {_MOST_STEPS} steps. Use a larger 'width'.")
 
 
 def _step(parts: Floats, weights: Floats, shares: Floats, gains: Floats) -> Floats:
-    """Return weights that serve better: those of the quadratic model, or on the way there.
+    """Return better weights: the minimum of the quadratic model, or weights on the way to it.
 
-    What falls is Σ w − mean log (parts · w), whose minimum over w ≥ 0 has the sum one. If the model is of no use, one
-    step of expectation and maximisation is.
+    The objective is Σ w − mean log (parts · w), whose minimum over w ≥ 0 has the sum one. If the model fails, it is one
+    step of expectation and maximisation.
     """
     curvature = shares.T @ shares / len(shares)
     diagonal = np.diag(curvature)

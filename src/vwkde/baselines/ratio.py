@@ -1,4 +1,4 @@
-"""A baseline as a fitted object, which answers what `DensityRatio` answers as far as it can."""
+"""A baseline as a fitted object with the methods of `DensityRatio` that it can offer."""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,7 +21,19 @@ Floats = NDArray[np.float64]
 
 
 class BaselineRatio:
-    """An estimator of KL that vwkde is compared with; `settings` are the keyword arguments of its function."""
+    """A baseline estimator of the KL divergence.
+
+    Parameters
+    ----------
+    name
+        The name of the method, for messages and diagnostics.
+    estimate
+        The function behind it, one of `BASELINES`.
+    settings
+        Keyword arguments of that function.
+    random_state
+        Seed or `RandomState`.
+    """
 
     def __init__(
         self, name: str, estimate: Callable[..., Answer], settings: dict[str, Any], random_state: Any = 0
@@ -40,10 +52,23 @@ class BaselineRatio:
     def fit(
         self, numerator: Any, denominator: Any, *, numerator_weight: Any = None, denominator_weight: Any = None
     ) -> Self:
-        """Fit the two samples."""
+        """Fit the two samples.
+
+        Parameters
+        ----------
+        numerator, denominator
+            The samples, in any form that `DensityRatio` takes.
+        numerator_weight, denominator_weight
+            Must be None: baselines do not support row weights.
+
+        Returns
+        -------
+        BaselineRatio
+            The fitted object itself.
+        """
         if numerator_weight is not None or denominator_weight is not None:
             raise ValueError(
-                f"The method {self.name!r} knows no weights of rows. Leave them out, or leave method= out."
+                f"The method {self.name!r} does not support row weights. Omit the weights, or omit method=."
             )
         p, q, names = check_pair(numerator, denominator)
         seed = int(check_random_state(self.random_state).randint(2**31))
@@ -54,15 +79,33 @@ class BaselineRatio:
 
     @property
     def answer_(self) -> Answer:
-        """What the baseline found."""
+        """The baseline's answer."""
         if self._answer is None:
             raise NotFittedError(f"The method {self.name!r} has not been fitted yet. Call fit with two samples first.")
         return self._answer
 
     def log_ratio(self, x: Any) -> Floats:
-        """Return log p₁/p₂ at new points, where the method has one."""
+        """Return log p₁/p₂ at new points.
+
+        Parameters
+        ----------
+        x
+            Points, with the columns of the samples.
+
+        Returns
+        -------
+        array of shape (n,)
+            The log ratios.
+
+        Raises
+        ------
+        ValueError
+            If the method estimates a divergence only.
+        """
         if self.answer_.log_ratio is None:
-            raise ValueError(f"The method {self.name!r} estimates a divergence only, no ratio. Choose another one.")
+            raise ValueError(
+                f"The method {self.name!r} estimates a divergence only, not a ratio. Choose another method."
+            )
         points, _ = check_sample(x, "points", like=(self._data[0].shape[1], self._names, "samples"))
         return like_input(self.answer_.log_ratio(points.astype(np.float64)), x)
 
@@ -74,9 +117,24 @@ class BaselineRatio:
         interval: Literal["influence", "subsample"] = "influence",
         confidence_level: float = 0.95,
     ) -> Estimate:
-        """Return a divergence, with its scatter over samples; the bias of a baseline is not known.
+        """Return a divergence with its standard error, which does not include the baseline's bias.
 
-        Without a log ratio there are no influence functions, and the error is that over subsamples.
+        Parameters
+        ----------
+        kind
+            The divergence; methods without a log ratio estimate "kl" only.
+        order
+            The order of kind="renyi".
+        interval
+            The standard error's source: influence functions, or the scatter over subsamples. Methods without a log
+            ratio always use subsamples.
+        confidence_level
+            The level of the interval.
+
+        Returns
+        -------
+        Estimate
+            The value with its standard error, interval and diagnostics.
         """
         options = check_divergence(kind, order)
         check_interval(interval, confidence_level)
@@ -112,6 +170,6 @@ class BaselineRatio:
 
 
 def _in_random_order(x: NDArray[np.floating], seed: int) -> Floats:
-    """Return the rows in a random order that does not depend on the one they came in."""
+    """Return the rows in a random order that does not depend on their given order."""
     ordered = x[np.lexsort(x.T)].astype(np.float64)
     return ordered[np.random.default_rng(seed).permutation(len(x))]

@@ -1,4 +1,4 @@
-"""Checks of the settings that baselines take."""
+"""Checks of the baselines' settings."""
 
 from numbers import Integral, Real
 from typing import Any
@@ -7,17 +7,17 @@ import numpy as np
 
 
 def check_positive(name: str, value: Any) -> None:
-    """Refuse what is neither None nor a positive number."""
+    """Raise unless the value is None or a positive, finite number."""
     if value is not None and not (isinstance(value, Real) and 0 < float(value) < np.inf):
         raise ValueError(f"The {name!r} parameter must be positive and finite, or None. Got {value!r} instead.")
 
 
 def check_count(name: str, value: Any, least: int) -> None:
-    """Refuse what is not a whole number of at least so many."""
+    """Raise unless the value is an integer of at least `least`."""
     if not isinstance(value, Integral) or value < least:
-        raise ValueError(f"The {name!r} parameter must be at least {least}, and a whole number. Got {value!r} instead.")
+        raise ValueError(f"The {name!r} parameter must be an integer of at least {least}. Got {value!r} instead.")
 
 
 def as_plain(value: Any) -> Any:
-    """Return numbers of NumPy as those of Python, which JSON knows."""
+    """Return NumPy numbers as Python numbers, which can be written as JSON."""
     return value.item() if isinstance(value, np.generic) else value

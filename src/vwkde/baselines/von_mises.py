@@ -6,8 +6,8 @@ numerator and 1 − p/q for the denominator. Their means at the points left out 
 
     K̂L = mean over p of log(p̂/q̂)  +  1  −  mean over q of p̂/q̂.
 
-The theory wants densities bounded away from zero. Where they are not, one outlying row of q, left out of its own
-density, could decide the last mean; so ratios above √n count as √n (Ionides, "Truncated importance sampling", 2008).
+The theory requires densities bounded away from zero. If they are not, one outlying row of q, left out of its own
+density, could determine the last mean; so ratios above √n count as √n (Ionides, "Truncated importance sampling", 2008).
 """
 
 from dataclasses import replace
@@ -22,7 +22,20 @@ Floats = NDArray[np.float64]
 
 
 def von_mises(p: Floats, q: Floats, seed: int) -> Answer:
-    """Estimate by the leave-one-out form, each density with its own bandwidth, in units of the whitened data."""
+    """Estimate by the leave-one-out form, each density with its own bandwidth.
+
+    Parameters
+    ----------
+    p, q
+        The numerator's and the denominator's rows.
+    seed
+        Seed of the bandwidth selection.
+
+    Returns
+    -------
+    Answer
+        The divergence, its log ratio, and the bandwidths in units of the whitened data.
+    """
     p, q, whitening = whiten(p, q)
     widths = own_bandwidths(p, q, seed)
     densities = plain_estimate(p, widths[0]), plain_estimate(q, widths[1])

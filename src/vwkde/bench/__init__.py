@@ -1,4 +1,4 @@
-"""Speed on this machine: `vwkde bench` times the parts beside peers and beside what the machine could do at best."""
+"""Speed on this machine: `vwkde bench` times each part against peer libraries and the machine's own limits."""
 
 import warnings
 
@@ -17,7 +17,31 @@ __all__ = ["QUICK", "Measurement", "Sizes", "run_bench"]
 def run_bench(
     names: list[str], engines: list[str] | None, sizes: Sizes, n_threads: int | None = None
 ) -> tuple[list[Limits], list[Measurement]]:
-    """Return the machine's limits and the times of the named tasks, or of all, by the named engines, or by all."""
+    """Time the tasks of the benchmark.
+
+    Parameters
+    ----------
+    names : list of str
+        Tasks to time: "sums", "fit", "kl", "inspection". All of them if the list is empty.
+    engines : list of str or None
+        Engines to time. By default all that are available on this machine.
+    sizes : Sizes
+        Rows, or good images, at which each task is timed.
+    n_threads : int, optional
+        Threads to use. By default one per core.
+
+    Returns
+    -------
+    limits : list of Limits
+        What each device can do at most, by precision.
+    measurements : list of Measurement
+        One for every task, contender and size.
+
+    Raises
+    ------
+    ValueError
+        If a task does not exist, or an engine is not available here.
+    """
     unknown = [name for name in names if name not in TASKS]
     if unknown:
         raise ValueError(f"There is no task {unknown[0]!r}. Choose among: {', '.join(TASKS)}.")
@@ -35,7 +59,7 @@ def run_bench(
             for dtype in PRECISIONS
         }
         bench = Bench(chosen, sizes, limits)
-        warnings.simplefilter("ignore")  # peers warn of what they are known for; here only time counts
+        warnings.simplefilter("ignore")  # warnings of the peers do not matter: only time counts
         for name in track(wanted, "tasks", len(wanted)):
             measurements += TASKS[name](bench)
     return list(limits.values()), measurements

@@ -1,4 +1,4 @@
-"""What this machine can do at best: matrix products and exponentials, the two things kernel sums are made of."""
+"""The limits of this machine: matrix products and exponentials, the two operations that kernel sums consist of."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from vwkde.bench.measurement import best_time
 
 _SIDE = {"cpu": 1_500, "cuda": 8_192}
 _BLOCK = 2**14
-"""Numbers whose exponentials are taken at a time: they stay in the cache nearest to a core."""
+"""Exponentials computed at a time: the numbers stay in a core's first-level cache."""
 _REPEATS = 200
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Floating-point operations in a matrix product, and exponentials, in a second."""
+    """Floating-point operations per second in a matrix product, and exponentials per second."""
 
     device: str
     dtype: str
@@ -25,12 +25,12 @@ class Limits:
     exponentials: float
 
     def pairs(self, columns: int) -> float:
-        """Return the kernels in a second if nothing else took time: 2·D operations and one exponential each."""
+        """Return the kernels per second if nothing else took time: 2·D operations and one exponential each."""
         return 1 / (2 * columns / self.operations + 1 / self.exponentials)
 
 
 def measure_limits(dtype: str, device: str = "cpu") -> Limits:
-    """Return the limits of a device; of the CPU, with the threads that may be used."""
+    """Return the limits of a device; for the CPU, with all threads that may be used."""
     product, exponentials, count = _on_cores(dtype) if device == "cpu" else _on_gpu(dtype, device)
     side = _SIDE["cpu" if device == "cpu" else "cuda"]
     return Limits(device, dtype, 2 * side**3 / best_time(product), count / best_time(exponentials))

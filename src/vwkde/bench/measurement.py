@@ -1,4 +1,4 @@
-"""How a speed is taken: the best of several runs, after one to warm up."""
+"""How speed is measured: the best of several runs, after one warm-up run."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -7,14 +7,14 @@ from time import perf_counter
 from typing import Any
 
 ENOUGH = 1.0
-"""Seconds of runs from which the best is taken, at most."""
+"""Runs are repeated for this many seconds in total; the best of them counts."""
 PATIENCE = 10.0
-"""Seconds that a run may be expected to take; a contender who would need more is not tried on so many rows."""
+"""Longest expected run in seconds; a contender that would need longer is not run at that size."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One contender's time for one size of a task, and how much of the task's work that is."""
+    """One contender's time for one size of a task, and the amount of work done."""
 
     task: str
     contender: str
@@ -23,26 +23,26 @@ class Measurement:
     seconds: float
     work: float
     limit: float | None = None
-    """The most work in a second that this machine could do, where that is known."""
+    """The most work per second that this machine can do, where known."""
 
     @property
     def rate(self) -> float:
-        """Work done in a second."""
+        """Work per second."""
         return self.work / self.seconds
 
     @property
     def share_of_limit(self) -> float | None:
-        """The rate over the limit."""
+        """The rate divided by the limit."""
         return None if self.limit is None else self.rate / self.limit
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
+        """Return the fields, the rate and the share of the limit, ready for JSON."""
         return {**asdict(self), "rate": self.rate, "share_of_limit": self.share_of_limit}
 
 
 def best_time(work: Callable[[], Any]) -> float:
     """Return the shortest time of a run."""
-    first = _timed(work)  # it may compile
+    first = _timed(work)  # this run may compile
     times = [_timed(work)]
     while sum(times) + first < ENOUGH:
         times.append(_timed(work))
@@ -50,9 +50,9 @@ def best_time(work: Callable[[], Any]) -> float:
 
 
 def growing(sizes: list[int], growth: float, run: Callable[[int], float]) -> Iterator[tuple[int, float]]:
-    """Yield the sizes and their times, in rising order, up to where the next one would try one's patience.
+    """Yield sizes and their times in rising order, until the next size would take too long.
 
-    A task `growth` times as long for twice the size is the guess for the next.
+    A run is expected to take `growth` times as long for twice the size.
     """
     last: tuple[int, float] | None = None
     for size in sorted(sizes):

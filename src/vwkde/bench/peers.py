@@ -1,4 +1,4 @@
-"""How others do the same: kernel sums and KL divergences by libraries that happen to be installed."""
+"""The same work by other libraries, where they are installed: kernel sums and KL divergences."""
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -12,16 +12,16 @@ from vwkde._compute import parallel
 
 Array = NDArray[np.floating]
 Sums = Callable[[Array, Array, float, NDArray[np.float64]], Callable[[], Any]]
-"""From queries, points, bandwidth and weights to the work that forms log Σ_j w_j exp(−‖x_i − y_j‖² / 2h²)."""
+"""Takes queries, points, bandwidth and weights; returns what computes log Σ_j w_j exp(−‖x_i − y_j‖² / 2h²)."""
 
 _FEW = 50
-"""Queries that go at a time, so that a block of distances stays in the cache."""
+"""Queries per block, so that a block of distances stays in the cache."""
 _TILE = 1_024, 2_048
-"""Queries and points that PyTorch takes at a time: of several tiles the fastest."""
+"""Queries and points per tile in PyTorch: the fastest of several tile sizes."""
 
 
 def peers_of_sums() -> Iterator[tuple[str, Sums]]:
-    """Yield the names of those who are installed, and their work."""
+    """Yield the name of each installed peer, and its kernel sums."""
     yield "SciPy cdist, blocked", _cdist
     yield "scikit-learn KernelDensity", _kernel_density
     if find_spec("torch"):
@@ -31,7 +31,7 @@ def peers_of_sums() -> Iterator[tuple[str, Sums]]:
 
 
 def peers_of_kl() -> Iterator[tuple[str, Callable[[Array, Array], float]]]:
-    """Yield the names of those who are installed, and how they estimate the KL divergence of two samples."""
+    """Yield the name of each installed peer, and its estimator of the KL divergence of two samples."""
     yield "SciPy gaussian_kde", _gaussian_kde
     if find_spec("universal_divergence"):
         yield "universal-divergence", _universal

@@ -1,4 +1,4 @@
-"""What a run of the bench leaves: a table for the terminal, the numbers, and a picture."""
+"""Output of the benchmark: tables for the terminal, the numbers as JSON, and a picture."""
 
 import json
 import platform
@@ -24,15 +24,15 @@ TITLES = {
 _SIZES = {"sums": "queries and points", "fit": "rows per sample", "kl": "rows per sample", "inspection": "good images"}
 _COLOURS = (TEAL, RED, GOLD, NAVY, "#66a182", "#8d6a9f", "#9a9a9a", "#c77d4f")
 _SIZES_SHOWN = 4
-"""Sizes of a table, at most: with their rates they fit a terminal of 80 columns."""
+"""Maximum number of sizes in a table, so that it fits a terminal of 80 columns."""
 
 
 def tables(measurements: list[Measurement]) -> list[Table]:
-    """Return a table per task and setting: seconds for some sizes, and the rate at the largest beside the limit."""
-    found: dict[tuple[str, str], list[Measurement]] = {}
+    """Return a table per task and setting: seconds at some sizes, rate and share of the limit at the largest."""
+    by_setting: dict[tuple[str, str], list[Measurement]] = {}
     for each in measurements:
-        found.setdefault((each.task, each.setting), []).append(each)
-    return [_table(task, setting, rows) for (task, setting), rows in found.items()]
+        by_setting.setdefault((each.task, each.setting), []).append(each)
+    return [_table(task, setting, group) for (task, setting), group in by_setting.items()]
 
 
 def _table(task: str, setting: str, measurements: list[Measurement]) -> Table:
@@ -59,22 +59,22 @@ def _table(task: str, setting: str, measurements: list[Measurement]) -> Table:
 
 
 def _some(sizes: list[int]) -> list[int]:
-    """Return the smallest and the largest, and some between them."""
+    """Return the smallest, the largest and some sizes in between."""
     count = min(len(sizes), _SIZES_SHOWN)
     return [sizes[round(place)] for place in np.linspace(0, len(sizes) - 1, count)]
 
 
 def describe_limits(limits: list[Limits]) -> str:
-    """Return the machine's limits in words, a line each."""
+    """Return the machine's limits in words, one line each."""
     return "\n".join(
-        f"Limits of the {each.device} in {each.dtype}: {each.operations / 1e9:,.0f}e9 operations a second in a matrix "
-        f"product, {each.exponentials / 1e9:,.2f}e9 exponentials a second."
+        f"Limits of the {each.device} in {each.dtype}: {each.operations / 1e9:,.0f}e9 operations per second in a "
+        f"matrix product, {each.exponentials / 1e9:,.2f}e9 exponentials per second."
         for each in limits
     )
 
 
 def to_dict(measurements: list[Measurement], limits: list[Limits], n_threads: int | None = None) -> dict[str, Any]:
-    """Return all numbers of a run, and what it ran on: so many threads, or all there are."""
+    """Return all numbers of a run, and the machine: `n_threads` threads, or all by default."""
     versions = versions_here("numpy", "scipy", "scikit-learn", "numba")
     return {
         "machine": {
@@ -94,7 +94,7 @@ def write_numbers(path: Path, record: dict[str, Any]) -> None:
 
 
 def save_bench(path: Path, measurements: list[Measurement]) -> None:
-    """Draw throughput of the kernel sums, and the seconds of the other tasks, as they grow with the size."""
+    """Draw the throughput of the kernel sums, and the seconds of the other tasks, against the size."""
     from matplotlib.figure import Figure
 
     panels = list(dict.fromkeys((each.task, each.setting) for each in measurements))
@@ -104,13 +104,13 @@ def save_bench(path: Path, measurements: list[Measurement]) -> None:
     for place, (task, setting) in enumerate(panels):
         ax = figure.add_subplot(rows, columns, place + 1)
         _panel(ax, [each for each in measurements if (each.task, each.setting) == (task, setting)])
-        ax.set(xlabel=_SIZES[task], ylabel="1e9 kernels a second" if task == "sums" else "seconds")
+        ax.set(xlabel=_SIZES[task], ylabel="1e9 kernels per second" if task == "sums" else "seconds")
         ax.set_title(f"{TITLES[task]}\n{setting}", loc="left", fontsize="medium")
     save_picture(path, figure, dpi=120)
 
 
 def _panel(ax: Any, measurements: list[Measurement]) -> None:
-    """Draw one line per contender, this project's the thickest, over sizes that are named as they were chosen."""
+    """Draw one line per contender, vwkde's thicker, with the measured sizes as ticks."""
     from matplotlib.ticker import NullLocator
 
     for place, contender in enumerate(dict.fromkeys(each.contender for each in measurements)):

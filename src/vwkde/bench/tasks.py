@@ -24,12 +24,12 @@ Array = NDArray[np.floating]
 Floats = NDArray[np.float64]
 
 QUADRATIC, LINEAR = 4.0, 2.0
-"""How much longer a task takes for twice the size."""
+"""How many times longer a task takes for twice the size."""
 _SETTINGS = ((16, "float64"), (16, "float32"), (4, "float32"))
 """Columns and precision of the kernel sums."""
 _FIT_COLUMNS, _FIT_BASIS, _KL_COLUMNS = 20, 3_000, 10
 _SIDE = 512
-"""Pixels a side of the images that are inspected."""
+"""Side of the inspected images in pixels."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,14 @@ QUICK = Sizes(sums=(500, 1_000, 2_000), fit=(500, 1_000), kl=(250, 500), inspect
 
 @dataclass(frozen=True)
 class Bench:
-    """A run: the engines that take part, with their devices, the sizes, the limits by device and precision."""
+    """A run: the engines with their devices, the sizes, and the limits by device and precision."""
 
     engines: dict[str, str]
     sizes: Sizes
     limits: dict[tuple[str, str], Limits]
 
     def sums(self) -> Iterator[Measurement]:
-        """Time weighted log kernel sums by every engine and by peers, in kernels a second."""
+        """Time weighted log kernel sums by every engine and every peer; the work is the number of kernels."""
         for columns, dtype in _SETTINGS:
             contenders: list[tuple[str, str, Sums]] = [
                 *((f"vwkde {engine}", device, self._sums_by(engine)) for engine, device in self.engines.items()),
@@ -67,7 +67,7 @@ class Bench:
                     yield Measurement("sums", name, rows, f"{columns} columns, {dtype}", seconds, rows**2, limit)
 
     def fit(self) -> Iterator[Measurement]:
-        """Time the fit of the paper's weight beside the linear algebra that it cannot do without."""
+        """Time the fit of the paper's weight, and the linear algebra that it needs at least."""
         setting = f"{_FIT_COLUMNS} columns, at most {_FIT_BASIS:,} basis points"
         floor: dict[int, float] = {}
         for rows, seconds in growing(list(self.sizes.fit), LINEAR, _time_bare_fit):
@@ -81,7 +81,7 @@ class Bench:
                 yield Measurement("fit", f"vwkde {engine}", rows, setting, seconds, rows, limit)
 
     def kl(self) -> Iterator[Measurement]:
-        """Time KL divergences from end to end: by the default, the paper's estimator and plain KDE, and by peers."""
+        """Time KL divergences from end to end: the default, the paper's estimator, plain KDE, and peers."""
         own = {"vwkde, default": None, "vwkde-mb": "vwkde-mb", "kde": "kde"}
         contenders: list[tuple[str, Callable[[Array, Array], float]]] = [
             *((name, partial(_own_kl, method)) for name, method in own.items()),
@@ -92,7 +92,7 @@ class Bench:
                 yield Measurement("kl", name, rows, f"{_KL_COLUMNS} columns", seconds, rows)
 
     def inspection(self) -> Iterator[Measurement]:
-        """Time the check of one image against good ones, and learning from them."""
+        """Time learning from good images, and the check of one image against them."""
         good = make_surfaces("woven", n_good=max(self.sizes.inspection) + 1, n_bad=0, size=_SIDE).images
         for features in ("gradient", "texture"):
             checks: dict[int, float] = {}

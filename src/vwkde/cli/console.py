@@ -1,4 +1,4 @@
-"""What the commands write on the terminal, and the bars they show while they work."""
+"""Terminal output of the commands, and their progress bars."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,12 +13,12 @@ screen = Console()
 errors = Console(stderr=True)
 
 _PATIENCE = 1.0
-"""Seconds of work before a bar appears."""
+"""Seconds of work before a progress bar appears."""
 
 
 @contextmanager
 def bars() -> Iterator[None]:
-    """Show a bar for each stage of work that lasts."""
+    """Show a progress bar for each long stage of work."""
     start = monotonic()
     tasks: dict[str, TaskID] = {}
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())

@@ -1,4 +1,4 @@
-"""The paper's 1-D and 20-D examples, on synthetic data whose truth is known."""
+"""The paper's 1-D and 20-D examples, on synthetic data with known divergences."""
 
 import warnings
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ ROWS = 1_000
 
 @dataclass(frozen=True)
 class Comparison:
-    """One pair of samples: the truth, and plain KDE, the paper's estimator and the default one fitted to it."""
+    """One pair of samples: the truth, and plain KDE, the paper's estimator and the default one, all fitted."""
 
     name: str
     pair: GaussianPair
@@ -32,7 +32,7 @@ class Comparison:
     seconds: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures of the table; that plain KDE is biased is the point, and no reason to warn."""
+        """Return a row of the table; the bias of plain KDE is expected here, so it raises no warning."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BiasWarning)
             kde = self.kde.divergence("kl").value
@@ -50,7 +50,7 @@ class Comparison:
 def run(random_state: int = 0) -> Iterator[Comparison]:
     """Yield the examples one by one."""
     line = one_dimensional()
-    make_ratio(None, {}).fit(*line.sample(150)).divergence("kl")  # compiles, so that the times below do not
+    make_ratio(None, {}).fit(*line.sample(150)).divergence("kl")  # compile before anything is timed
     for bandwidth in (0.4, 0.7, 1.0):
         yield _compare(f"1-D, h = {bandwidth}", line, random_state, bandwidth=bandwidth)
     yield _compare("Iso 20-D", isotropic(20), random_state)

@@ -18,7 +18,7 @@ _TRUTH, _KDE, _VWKDE, _DEFAULT = BLACK, RED, TEAL, GOLD
 
 
 def save_demo(comparisons: list[Comparison], path: Path) -> None:
-    """Draw the 1-D example above, the 20-D ones below."""
+    """Draw the 1-D example in the upper row and the 20-D examples in the lower row."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
@@ -107,5 +107,5 @@ def _divergences(ax: "Axes", comparisons: list[Comparison]) -> None:
 
 
 def _new_points(c: Comparison) -> Any:
-    """Return points that the estimators have not seen."""
+    """Return points that were not used in the fits."""
     return np.concatenate(c.pair.sample(500, random_state=1))

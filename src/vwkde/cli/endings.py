@@ -1,4 +1,4 @@
-"""How a command ends: done, with a finding, with files that could not be used, or stopped half-way."""
+"""How a command ends: done, with a finding, with files that could not be used, or stopped early."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def interruptible(words: str) -> Iterator[None]:
-    """Tell in one line what Ctrl-C left."""
+    """On Ctrl-C, say in one line what was left, and end."""
     try:
         yield
     except KeyboardInterrupt:
@@ -23,14 +23,14 @@ def interruptible(words: str) -> Iterator[None]:
 
 
 def stop(words: str) -> NoReturn:
-    """End as after Ctrl-C, and tell in one line what is left."""
+    """End as after Ctrl-C, and say in one line what was left."""
     errors.print(f"stopped: {words}", style="yellow", markup=False, soft_wrap=True)
     raise typer.Exit(INTERRUPTED)
 
 
 @contextmanager
-def failures_told(pictures: "Pictures") -> Iterator[None]:
-    """Tell in the end, whatever happens, which images could not be used."""
+def reported_failures(pictures: "Pictures") -> Iterator[None]:
+    """Report at the end, even after an error, which images could not be used."""
     try:
         yield
     finally:
@@ -39,7 +39,7 @@ def failures_told(pictures: "Pictures") -> Iterator[None]:
 
 
 def end(failures: "Sequence[Failure]", finding: bool = False) -> None:
-    """End with the status that failures and findings have, if there are any."""
+    """End with the exit status for failures or findings, if there are any."""
     if failures:
         raise typer.Exit(ERROR)
     if finding:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from vwkde._data.tables import Table
 
 _LARGE = 2**30
-"""Bytes above which a sample stays in its file."""
+"""Files larger than this, in bytes, are read in parts."""
 
-Numerator = Annotated[Path, typer.Argument(metavar="P", help="Sample of P, the numerator: CSV, Parquet or NPY.")]
-Denominator = Annotated[Path, typer.Argument(metavar="Q", help="Sample of Q, the denominator.")]
-Method = Annotated[str | None, typer.Option(help=f"One of: {', '.join(methods())}. Default: the best one.")]
-Bandwidth = Annotated[str, typer.Option(help="A number, in units of the data's spread, or a rule's name.")]
-Columns = Annotated[str | None, typer.Option(help="Use only these columns: a,b,c.")]
+Numerator = Annotated[Path, typer.Argument(metavar="P", help="Sample of P, the numerator: a CSV, Parquet or NPY file.")]
+Denominator = Annotated[Path, typer.Argument(metavar="Q", help="Sample of Q, the denominator: a file as for P.")]
+Method = Annotated[str | None, typer.Option(help=f"One of: {', '.join(methods())}. Default: the best estimator.")]
+Bandwidth = Annotated[str, typer.Option(help="A number, in units of the spread of the data, or the name of a rule.")]
+Columns = Annotated[str | None, typer.Option(help="Columns to use, for example a,b,c. Default: all.")]
 
 
 def kl(
@@ -49,15 +49,18 @@ def kl(
 def ratio(
     numerator: Numerator,
     denominator: Denominator,
-    at: Annotated[Path, typer.Option(metavar="Z", help="Points at which to estimate the ratio.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write here: CSV, Parquet or NPY.")] = None,
+    at: Annotated[Path, typer.Option(metavar="Z", help="Points at which to estimate the ratio: a file as for P.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Write to this CSV, Parquet or NPY file."),
+    ] = None,
     method: Method = None,
     bandwidth: Bandwidth = "auto",
     columns: Columns = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Estimate the log density ratio log p/q at points, and the posterior of P at equal priors."""
+    """Estimate the log density ratio log p/q at given points, and the posterior of P for equal priors."""
     from vwkde._answers.posterior import posterior
     from vwkde._data.tables import check_target, write_table
     from vwkde.divergences import make_estimator
@@ -82,7 +85,7 @@ def ratio(
 
 
 def _sample(path: Path, columns: str | None, method: str | None) -> Any:
-    """Return a sample as a table or, where the file is large and the method allows, its path, to be read in parts."""
+    """Return a sample as a table or, if the file is large and the method allows it, its path, to be read in parts."""
     in_parts = path.suffix.lower() in (".npy", ".parquet") and columns is None and not is_baseline(method)
     if in_parts and path.is_file() and path.stat().st_size > _LARGE:
         return path
@@ -90,7 +93,7 @@ def _sample(path: Path, columns: str | None, method: str | None) -> Any:
 
 
 def _table(path: Path, columns: str | None) -> "Table":
-    """Read a table; where its columns cannot be used, tell the option that chooses others."""
+    """Read a table; an error about its columns names the option that chooses others."""
     from vwkde._data.tables import ColumnError, read_table
 
     try:
@@ -100,7 +103,7 @@ def _table(path: Path, columns: str | None) -> "Table":
 
 
 def _given(bandwidth: str) -> dict[str, Any]:
-    """Return the bandwidth as a parameter; none if the method chooses it."""
+    """Return the bandwidth as a parameter; no parameter if the method chooses it."""
     if bandwidth == "auto":
         return {}
     try:

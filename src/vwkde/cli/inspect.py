@@ -1,6 +1,7 @@
-"""The commands of `vwkde inspect`: learn a surface from good images, check others, measure how well that goes."""
+"""The commands of `vwkde inspect`: learn a surface from good images, check others, and measure how well it works."""
 
 from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -18,13 +19,16 @@ if TYPE_CHECKING:
     from vwkde.inspection.runs.records import RunRecord
 
 _MOST_LINES = 20
-"""Rejected images that are printed one by one."""
+"""Maximum number of rejected images that are printed one by one."""
 
-app = typer.Typer(help="Find defects in surfaces, from good images alone.", no_args_is_help=True)
+app = typer.Typer(
+    help="Find defects in surfaces, from good images alone. Start with `fit`, then `check`.", no_args_is_help=True
+)
 
-# What cannot be read is reported by the readers themselves, in one line; hence `readable=False`.
+# The readers themselves report unreadable files in one line; hence `readable=False`.
 Good = Annotated[
-    Path, typer.Argument(metavar="GOOD", readable=False, help="A folder of good images, or a data set with some.")
+    Path,
+    typer.Argument(metavar="GOOD", readable=False, help="A folder of good images, or a data set that has some."),
 ]
 Images = Annotated[
     Path, typer.Argument(metavar="IMAGES", readable=False, help="An image, a folder of images, or a data set.")
@@ -32,32 +36,42 @@ Images = Annotated[
 Root = Annotated[
     Path, typer.Argument(metavar="ROOT", readable=False, help="A data set with labels, or a folder of several.")
 ]
-Model = Annotated[Path, typer.Option("-m", "--model", help="The model file that `fit` wrote.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what was recognised, and do nothing.")]
-Features = Annotated[str, typer.Option(help="What is measured in each patch: gradient or texture.")]
-Rate = Annotated[float, typer.Option(help="Share of good images that may be rejected.")]
+Model = Annotated[Path, typer.Option("-m", "--model", help="The model file, written by `fit`.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print which images would be used.")]
+Features = Annotated[
+    str,
+    typer.Option(help="What is measured in each patch: gradient (the paper's), or texture (recommended)."),
+]
+Rate = Annotated[
+    float,
+    typer.Option(help="Share of good images that may be rejected. It takes 1/rate − 1 good images."),
+]
 Run = Annotated[Path, typer.Option("-o", "--output", help="Folder for scores, pictures and report.html.")]
-Json = Annotated[bool, typer.Option("--json", help="Print what results.json holds.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the contents of results.json.")]
 Cluster = Annotated[
-    str | None, typer.Option("--dask", metavar="ADDRESS", help="Let the workers of this Dask scheduler compare images.")
+    str | None, typer.Option("--dask", metavar="ADDRESS", help="Compare images on the workers of this Dask scheduler.")
 ]
 
 
 @app.command()
 def fit(
     good: Good,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where to write the model file.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write, for example part.vwkde.")],
     features: Features = "gradient",
     rate: Rate = 0.05,
     hold_out: Annotated[
         float | None,
-        typer.Option(help="Share of the good images not to learn, for `eval` to test.", show_default=False),
+        typer.Option(help="Share of the good images to leave out, so that `eval` can test them.", show_default=False),
     ] = None,
     seed: Seed = 0,
     dry_run: DryRun = False,
     dask: Cluster = None,
 ) -> None:
-    """Learn a surface from good images, and write a model file."""
+    """Learn a surface from good images, and write a model file.
+
+    The good images also set the threshold: the score above which an
+    image is rejected.
+    """
     from vwkde.cli import inspect_work as work
     from vwkde.inspection.data.layouts import describe
     from vwkde.inspection.data.recognise import recognise
@@ -71,10 +85,10 @@ def fit(
     work.check_place(output)
     with connected(dask):
         settings = work.Settings(features, rate, seed, _engine(dask))
-        inspector, failures = work.fit(layout, settings, "Nothing was learnt, and nothing written.")
+        inspector, failures = work.fit(layout, settings, "Nothing was learnt or written.")
     work.save(inspector, output)
     count = len(inspector.names_)
-    typer.echo(f"{count} good images learnt; score above which an image fails: {_nats(inspector)}. {output}")
+    typer.echo(f"{count} good images learnt. {_threshold(inspector)} Model: {output}")
     end(failures)
 
 
@@ -87,7 +101,11 @@ def check(
     as_json: Json = False,
     dask: Cluster = None,
 ) -> None:
-    """Check images: 0 if all pass, 1 if some fail, 2 if some could not be read."""
+    """Check images against a model, and write a report.
+
+    Exit status: 0 if all images pass, 1 if some are rejected, 2 if some
+    files could not be used.
+    """
     from vwkde.cli import inspect_work as work
     from vwkde.inspection import SurfaceInspector
     from vwkde.inspection.runs.folder import json_text
@@ -106,7 +124,7 @@ def check(
         typer.echo(json_text(record.to_json()))
     else:
         _print_rejected(record)
-        typer.echo(f"{counts.checked} images checked, {counts.rejected} rejected. {output / REPORT}")
+        typer.echo(f"{counts.checked} images checked, {counts.rejected} rejected. Report: {output / REPORT}")
     work.stop_if_stopped(record, output)
     end(failures, counts.rejected > 0)
 
@@ -115,7 +133,7 @@ def check(
 def evaluate(
     root: Root,
     model: Annotated[
-        Path | None, typer.Option("-m", "--model", help="The model file that `fit` wrote. Without it: fit first.")
+        Path | None, typer.Option("-m", "--model", help="The model file, written by `fit`. Default: fit a model first.")
     ] = None,
     output: Run = Path("run"),
     features: Features = "gradient",
@@ -123,8 +141,8 @@ def evaluate(
     hold_out: Annotated[
         float | None,
         typer.Option(
-            help="Share of the good images to test and not to fit on. By default all good images that the data set "
-            "has for testing or, where it has none, half of them; with a model, those that it did not learn.",
+            help="Share of the good images to test instead of fitting on them. Default: the good test images of the "
+            "data set; if it has none, half of the good images or, with a model, those that it did not learn.",
             show_default=False,
         ),
     ] = None,
@@ -133,15 +151,15 @@ def evaluate(
     as_json: Json = False,
     dask: Cluster = None,
 ) -> None:
-    """Measure on labelled images how well defects are found.
+    """Measure how well defects are found in labelled images.
 
-    With -m that model is tested; --features and --rate are its own.
-    Without -m a model is fitted first, on good images of the data set,
-    and kept as model.vwkde beside the report; where ROOT holds several
-    data sets, one for each.
+    With -m, this model is tested, and --features and --rate are ignored.
+    Without -m, a model is first fitted on good images of the data set,
+    and kept as model.vwkde next to the report. If ROOT contains several
+    data sets, each gets its own model.
 
-    No image is both learnt and tested. Labels have no part in scores
-    or threshold. Exit status: 0, or 2 if some files could not be used.
+    No image is both learnt and tested. Labels do not affect scores or
+    threshold. Exit status: 0, or 2 if some files could not be used.
     """
     from vwkde.cli import inspect_work as work
     from vwkde.inspection import SurfaceInspector
@@ -171,22 +189,22 @@ def demo(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Make synthetic surfaces with defects, learn the good ones, find the defects, and write the reports."""
+    """Make synthetic surfaces, learn the good images, find the defects in others, and write reports."""
     from vwkde.cli import inspect_work as work
     from vwkde.cli.inspect_demo import write_surfaces
     from vwkde.inspection.data.recognise import recognise_all
 
     surfaces, run = output / "surfaces", output / "run"
-    with interruptible("The demonstration was stopped."), bars():
+    with interruptible("The demonstration is incomplete."), bars():
         write_surfaces(surfaces, seed)
     if not as_json:
-        typer.echo(f"Images: {surfaces}. What follows is: vwkde inspect eval {surfaces} --features texture -o {run}")
+        typer.echo(f"Images: {surfaces}. Running: vwkde inspect eval {surfaces} --features texture -o {run}")
     work.evaluate(recognise_all(surfaces), None, run, work.MODEL, work.Settings("texture", 0.05, seed), as_json)
 
 
 @app.command()
 def add(more_good: Good, model: Model) -> None:
-    """Add good images to a model; the threshold follows."""
+    """Add good images to a model, and update its threshold."""
     from vwkde.cli import inspect_work as work
     from vwkde.inspection import SurfaceInspector
     from vwkde.inspection.data.recognise import recognise
@@ -194,10 +212,10 @@ def add(more_good: Good, model: Model) -> None:
     inspector = SurfaceInspector.load(model)
     work.check_place(model)
     before = len(inspector.names_)
-    failures = work.add(inspector, recognise(more_good), f"{model} is as it was.")
+    failures = work.add(inspector, recognise(more_good), f"{model} was not changed.")
     work.save(inspector, model)
     count = len(inspector.names_)
-    typer.echo(f"{count - before} good images added, {count} in all; threshold {_nats(inspector)}. {model}")
+    typer.echo(f"{count - before} good images added, {count} in total. {_threshold(inspector)} Model: {model}")
     end(failures)
 
 
@@ -205,13 +223,13 @@ def add(more_good: Good, model: Model) -> None:
 def serve(
     model: Model,
     host: Annotated[
-        str, typer.Option(help="Address to listen at; 0.0.0.0 is every one of this machine.")
+        str, typer.Option(help="Address to listen on; 0.0.0.0 means all addresses of this machine.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 is any that is free.")] = 8000,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Let nobody add images to the model.")] = False,
-    most: Annotated[int, typer.Option("--max-upload", min=1, help="Largest upload, in MiB.")] = MOST_MEBIBYTES,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 means any free port.")] = 8000,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Do not allow adding images to the model.")] = False,
+    most: Annotated[int, typer.Option("--max-upload", min=1, help="Size limit of an upload, in MiB.")] = MOST_MEBIBYTES,
 ) -> None:
-    """Check images in the browser: a page, and an API for programs, on this machine."""
+    """Check images in the browser: serve a page, and an API for programs."""
     for package in ("fastapi", "uvicorn", "python_multipart"):
         require(package, f"The server needs {package}", "inspect")
     from vwkde.inspection import SurfaceInspector
@@ -223,7 +241,7 @@ def serve(
     web = make_app(inspector, path=model, read_only=read_only, host=host, most_bytes=most * 2**20)
     if not listening.is_private(listener):
         changing = "check images" if read_only else "check images and change the model"
-        errors.print(f"warning: whoever can reach this machine can {changing}.", style="yellow")
+        errors.print(f"warning: everyone who can reach this machine can {changing}.", style="yellow")
     typer.echo(f"{model.name}, {len(inspector.names_)} good images: {listening.address(listener)} (stop with Ctrl-C)")
     with suppress(KeyboardInterrupt):
         listening.make_server(web).run(sockets=[listener])
@@ -241,5 +259,8 @@ def _print_rejected(record: "RunRecord") -> None:
         typer.echo(f"… and {len(rejected) - _MOST_LINES} more")
 
 
-def _nats(inspector: "SurfaceInspector") -> str:
-    return f"{inspector.calibration_.threshold:.3g} nats"
+def _threshold(inspector: "SurfaceInspector") -> str:
+    threshold = inspector.calibration_.threshold
+    if not isfinite(threshold):
+        return "There is no threshold: no image will be rejected."
+    return f"Images with a score above {threshold:.3g} nats are rejected."

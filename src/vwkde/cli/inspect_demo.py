@@ -1,4 +1,4 @@
-"""Synthetic surfaces as a data set in files, to try an inspection on."""
+"""Synthetic surfaces as a data set in files, to try inspection on."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,20 +10,20 @@ from vwkde.inspection import SURFACES, make_surfaces
 from vwkde.inspection.runs.folder import write_picture
 
 _FIT, _TEST, _DEFECTIVE = 40, 20, 18
-"""Images of each surface: good ones to fit on, good ones to test, and defective ones."""
+"""Number of images of each surface: good ones to fit on, good ones to test, and defective ones."""
 _SIZE = 256
 
 
 def write_surfaces(folder: Path, seed: int = 0) -> None:
-    """Write every kind of synthetic surface below a folder, each laid out as in MVTec's data sets."""
+    """Write every kind of synthetic surface below a folder, each in the layout of MVTec's data sets."""
     for kind in track(SURFACES, "making surfaces", len(SURFACES)):
         for path, picture in _pictures(folder / kind, kind, seed):
             write_picture(path, picture)
 
 
 def _pictures(folder: Path, kind: str, seed: int) -> Iterator[tuple[Path, "np.typing.NDArray[np.uint8]"]]:
-    found = make_surfaces(kind, _FIT + _TEST, _DEFECTIVE, _SIZE, seed)
-    for place, (image, mask, defect) in enumerate(zip(found.images, found.masks, found.defects, strict=True)):
+    made = make_surfaces(kind, _FIT + _TEST, _DEFECTIVE, _SIZE, seed)
+    for place, (image, mask, defect) in enumerate(zip(made.images, made.masks, made.defects, strict=True)):
         name = f"{place:03}"
         pixels = np.rint(255 * image).astype(np.uint8)
         if defect is None:

@@ -1,4 +1,4 @@
-"""The figures of evaluations as they are printed."""
+"""The printed figures of evaluations."""
 
 from rich.table import Table
 from rich.text import Text
@@ -27,7 +27,7 @@ def print_overview(summary: Summary) -> None:
     titles, means = summary.titles, summary.means
     table = Table()
     for title in ("data set", *titles.values(), "found", "rejected"):
-        table.add_column(title, no_wrap=title not in titles.values())  # of 80 columns the measures' titles give way
+        table.add_column(title, no_wrap=title not in titles.values())  # on 80 columns, the titles of the measures wrap
     for name, run in summary.runs.items():
         evaluation = run.evaluation
         values = evaluation.values if evaluation else {}

@@ -1,4 +1,4 @@
-"""What the commands of `vwkde inspect` do: fit, save, run and evaluate, with bars and one line for what goes wrong."""
+"""The work of the commands of `vwkde inspect`: fit, save, run and evaluate, with progress bars and short errors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Literal
 import typer
 
 from vwkde.cli.console import bars
-from vwkde.cli.endings import end, failures_told, interruptible, stop
+from vwkde.cli.endings import end, interruptible, reported_failures, stop
 from vwkde.cli.inspect_summaries import print_evaluation, print_overview
 from vwkde.inspection.data.layouts import Item, Layout
 from vwkde.inspection.data.pictures import Failure, Pictures
@@ -35,25 +35,25 @@ class Settings:
     engine: Literal["auto", "dask"] = "auto"
 
     def inspector(self) -> SurfaceInspector:
-        """Return an inspector that has seen nothing yet."""
+        """Return an inspector that is not fitted yet."""
         return SurfaceInspector(
             features=self.features, false_reject_rate=self.rate, random_state=self.seed, engine=self.engine
         )
 
 
 def fit(layout: Layout, settings: Settings, if_stopped: str) -> tuple[SurfaceInspector, list[Failure]]:
-    """Learn the good images of a data set; also return those that could not be used."""
+    """Learn the good images of a data set; also return the images that could not be used."""
     inspector = settings.inspector()
     pictures = Pictures(layout.good)
-    with interruptible(if_stopped), failures_told(pictures), bars():
+    with interruptible(if_stopped), reported_failures(pictures), bars():
         inspector.fit(pictures)
     return inspector, pictures.failures
 
 
 def add(inspector: SurfaceInspector, layout: Layout, if_stopped: str) -> list[Failure]:
-    """Add the good images of a data set; return those that could not be used."""
+    """Add the good images of a data set; return the images that could not be used."""
     pictures = Pictures(layout.good, inspector.image_shape)
-    with interruptible(if_stopped), failures_told(pictures), bars():
+    with interruptible(if_stopped), reported_failures(pictures), bars():
         inspector.add(pictures)
     return pictures.failures
 
@@ -65,9 +65,9 @@ def save(inspector: SurfaceInspector, path: Path) -> None:
 
 
 def check_place(path: Path) -> None:
-    """Find out before long work whether its result can be written."""
+    """Check before long work that its result can be written."""
     if path.is_dir():
-        raise OutputError(f"{path}: is a folder. Name a file, for example {path / 'part.vwkde'}.")
+        raise OutputError(f"{path}: is a folder. Give a file name, for example {path / 'part.vwkde'}.")
     check_writable(path.parent)
 
 
@@ -76,14 +76,14 @@ def run(
 ) -> tuple[RunRecord, list[Failure]]:
     """Judge images, and write the report; also return the images that could not be used."""
     pictures = Pictures(items, inspector.image_shape)
-    with interruptible(f"What {output} holds is not complete."), failures_told(pictures), bars():
+    with interruptible(f"The results in {output} are incomplete."), reported_failures(pictures), bars():
         result = run_images(inspector, pictures, output, source, model, labelled)
         write_report(output, Report(result.record, inspector, result.pictures))
     return result.record, pictures.failures
 
 
 def stop_if_stopped(record: RunRecord, folder: Path) -> None:
-    """End here if not all images were looked at."""
+    """End here if not all images were checked."""
     if record.stopped:
         done = len(record.entries)
         stop(f"{done} of {record.expected_images} images were checked; only these are in {folder / SCORES}")
@@ -97,7 +97,7 @@ def evaluate(
     settings: Settings,
     as_json: bool,
 ) -> None:
-    """Test one model, or one for each data set that is fitted first, and print the figures."""
+    """Test one model, or fit and test one for each data set, and print the figures."""
     if inspector is None:
         settings.inspector().check_parameters()
     records: dict[str, RunRecord] = {}
@@ -137,4 +137,4 @@ def _print(records: Mapping[str, RunRecord], output: Path, as_json: bool) -> Non
         print_overview(Summary(records))
     elif only.evaluation is not None:
         print_evaluation(only.evaluation)
-    typer.echo(f"Open {output / REPORT}")
+    typer.echo(f"Report: {output / REPORT}")

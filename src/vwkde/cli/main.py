@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from vwkde._runtime.versions import own_version
+from vwkde._runtime.versions import VERSION
 from vwkde.cli import estimates, studies
 from vwkde.cli.console import errors
 from vwkde.cli.inspect import app as inspection
 from vwkde.cli.options import BROKEN_PIPE, ERROR, INTERRUPTED
 
 app = typer.Typer(
-    help="Density ratios and divergences from samples, with the leading bias removed.",
+    help="Estimate density ratios and divergences from samples, with the leading bias removed.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -23,12 +23,12 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(own_version())
+        typer.echo(VERSION)
         raise typer.Exit
 
 
 Version = Annotated[
-    bool, typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
+    bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
 ]
 
 
@@ -46,7 +46,7 @@ app.command()(studies.bench)
 
 
 def main() -> None:
-    """Run the command line; whatever goes wrong is reported in one line, with exit status 2."""
+    """Run the command line; every error is reported in one line, with exit status 2."""
     warnings.showwarning = _print_warning
     try:
         status = app(standalone_mode=False)
@@ -54,23 +54,23 @@ def main() -> None:
     except typer.Abort:
         status = INTERRUPTED
     except BrokenPipeError:
-        status = _unheard()
-    except SystemExit as stop:  # so do Typer and Rich end when nobody reads
-        status = _unheard() if isinstance(stop.__context__, BrokenPipeError) else stop.code
+        status = _discard_output()
+    except SystemExit as stop:  # Typer and Rich end like this when nobody reads the output
+        status = _discard_output() if isinstance(stop.__context__, BrokenPipeError) else stop.code
     except Exception as error:
-        status = _tell(error)
+        status = _report(error)
     raise SystemExit(status or 0)
 
 
-def _unheard() -> int:
-    """Send what is still to be printed nowhere: writing it would fail once more when the program ends."""
+def _discard_output() -> int:
+    """Discard the remaining output: writing it would fail again when the program ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.__stdout__.fileno() if sys.__stdout__ else 1)
     return BROKEN_PIPE
 
 
-def _tell(error: Exception) -> int:
-    """Print an error in one line; one of usage with the command that explains it."""
+def _report(error: Exception) -> int:
+    """Print an error in one line; a usage error also names the command that prints the help."""
     words = error.format_message() if hasattr(error, "format_message") else str(error)
     context = getattr(error, "ctx", None)
     if context is not None:

@@ -1,4 +1,4 @@
-"""The commands that show what the library does: `vwkde demo`, `vwkde reproduce`, `vwkde bench`."""
+"""The commands that demonstrate and measure the library: `vwkde demo`, `vwkde reproduce`, `vwkde bench`."""
 
 import json
 from pathlib import Path
@@ -12,13 +12,11 @@ from vwkde.cli.options import Json, Seed, names_in
 
 
 def demo(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the picture and the figures.")] = Path(
-        "demo"
-    ),
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the picture.")] = Path("demo"),
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Run the paper's 1-D and 20-D examples: truth, plain KDE and VWKDE side by side, and a picture."""
+    """Run the paper's 1-D and 20-D examples: compare plain KDE and VWKDE with the truth, and draw a picture."""
     from vwkde._display.matplotlib import require_matplotlib
     from vwkde.cli import demo_picture
     from vwkde.cli.demo import ROWS, run
@@ -33,7 +31,7 @@ def demo(
     try:
         require_matplotlib()
     except ImportError as error:
-        errors.print(f"No picture: {error}", style="yellow", markup=False)
+        errors.print(f"No picture was drawn: {error}", style="yellow", markup=False, soft_wrap=True)
         return
     output.mkdir(parents=True, exist_ok=True)
     demo_picture.save_demo(comparisons, output / "demo.png")
@@ -44,24 +42,25 @@ def reproduce(
     names: Annotated[
         list[str], typer.Argument(metavar="NAME…", help="fig1 … fig6, table1, table2, figA1, figA2, or all.")
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for numbers, pictures and pages.")] = Path(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for results, pictures and pages.")] = Path(
         "reproduced"
     ),
-    quick: Annotated[bool, typer.Option("--quick", help="A small part, in a minute or two.")] = False,
-    jobs: Annotated[int | None, typer.Option(help="Processes to use. Default: as many as there are cores.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Run a small part only; takes a minute or two.")] = False,
+    jobs: Annotated[int | None, typer.Option(help="Number of processes. Default: the number of cores.")] = None,
     dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Let the workers of this Dask scheduler do the work.")
+        str | None, typer.Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler.")
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(metavar="DAGM", help="Folder with DAGM's classes, for table1, table2 and fig6.")
+        Path | None, typer.Option(metavar="DAGM", help="Folder with the classes of DAGM, for table1, table2 and fig6.")
     ] = None,
-    classes: Annotated[str | None, typer.Option(help="Use only these classes: 1,3. Default: the first six.")] = None,
+    classes: Annotated[str | None, typer.Option(help="Classes to use, such as 1,3. Default: the first six.")] = None,
     images: Annotated[int | None, typer.Option(min=8, help="Maximum number of images of each kind and class.")] = None,
     digits: Annotated[
-        Path | None, typer.Option(help="MNIST's file of images, for unseen defects. Default: scikit-learn's digits.")
+        Path | None,
+        typer.Option(help="MNIST's image file, for unseen defects. Default: scikit-learn's digits."),
     ] = None,
 ) -> None:
-    """Reproduce figures and tables of the paper: numbers, and which claims hold. Goes on where it was stopped."""
+    """Reproduce figures and tables of the paper, and report which claims hold. A stopped run can be continued."""
     from vwkde.reproduce import FIGURES, figure_named
     from vwkde.reproduce import reproduce as reproduce_one
     from vwkde.reproduce.surfaces.deals import choose_surfaces
@@ -70,8 +69,8 @@ def reproduce(
     on_images = [name for name in wanted if figure_named(name).on_images]
     if on_images and data is None:
         if "all" not in names:
-            raise ValueError(f"{on_images[0]} needs DAGM's images: give the folder that holds the classes with --data.")
-        errors.print(f"Left out for want of images (--data): {', '.join(on_images)}", style="yellow", markup=False)
+            raise ValueError(f"{on_images[0]} needs DAGM's images. Give the folder of the classes with --data.")
+        errors.print(f"Skipped, as they need images (--data): {', '.join(on_images)}", style="yellow", markup=False)
         wanted = [name for name in wanted if name not in on_images]
     surfaces = None if data is None else choose_surfaces(data, names_in(classes), images, digits, quick)
     for name in wanted:
@@ -82,19 +81,21 @@ def reproduce(
 
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME…]", help="sums, fit, kl, inspection. Default: all.")
+        list[str] | None,
+        typer.Argument(metavar="[NAME…]", help="Any of sums, fit, kl, inspection. Default: all."),
     ] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the numbers and the picture.")] = Path(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results and the picture.")] = Path(
         "bench"
     ),
-    quick: Annotated[bool, typer.Option("--quick", help="Small sizes only, in a minute.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes only; takes a minute.")] = False,
     engine: Annotated[
-        list[str] | None, typer.Option(help="Time only this engine; may be given again. Default: all there are.")
+        list[str] | None,
+        typer.Option(help="Measure only this engine; can be repeated. Default: all available."),
     ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads to use. Default: all cores.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Number of threads. Default: the number of cores.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Measure speed on this machine: seconds as they grow with the size, beside peers and the machine's own limits."""
+    """Measure speed on this machine: time against size, compared with other packages and the limits of the machine."""
     from vwkde._display.matplotlib import require_matplotlib
     from vwkde.bench import QUICK, Sizes, run_bench
     from vwkde.bench.report import describe_limits, save_bench, tables, to_dict, write_numbers
@@ -113,7 +114,7 @@ def bench(
     try:
         require_matplotlib()
     except ImportError as error:
-        errors.print(f"No picture: {error}", style="yellow", markup=False)
+        errors.print(f"No picture was drawn: {error}", style="yellow", markup=False, soft_wrap=True)
         return
     save_bench(output / "bench.png", measurements)
     typer.echo(f"Picture: {output / 'bench.png'}", err=as_json)

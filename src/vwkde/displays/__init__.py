@@ -1,6 +1,6 @@
-"""Pictures of a fitted ratio and of its answers, in the manner of scikit-learn's displays.
+"""Pictures of a fitted ratio and its answers, in the style of scikit-learn's displays.
 
-Each class keeps the data of one picture, and `plot` draws it, as often as wanted and on any axes.
+Each class keeps the data of one picture; `plot` draws it, any number of times and on any axes.
 """
 
 from vwkde.displays._divergence import DivergenceDisplay

@@ -1,4 +1,4 @@
-"""Estimated divergences beside each other, each with its interval."""
+"""Estimated divergences side by side, each with its interval."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -25,7 +25,7 @@ _KINDS = {
 class DivergenceDisplay:
     """Estimated divergences, one per line: a dot, and its interval as a whisker.
 
-    `from_estimates` and `from_estimator` make one. The parameters are kept as attributes.
+    Use `from_estimates` or `from_estimator` to make one. The parameters are kept as attributes.
 
     Parameters
     ----------
@@ -33,15 +33,25 @@ class DivergenceDisplay:
         The names of the lines, from top to bottom.
     estimates : sequence of Estimate
         The estimates, in the same order.
-    truth : float or None
+    truth : float, optional
         The true value, marked by a vertical line.
 
     Attributes
     ----------
-    ax_, figure_
-        The axes drawn on, and their figure.
-    errorbar_
-        Dots and whiskers.
+    ax_ : matplotlib.axes.Axes
+        The axes drawn on.
+    figure_ : matplotlib.figure.Figure
+        Their figure.
+    errorbar_ : matplotlib.container.ErrorbarContainer
+        The dots and whiskers.
+
+    Examples
+    --------
+    >>> from vwkde import DivergenceDisplay, Estimate
+    >>> estimates = {"first": Estimate(0.7, 0.1, "kl"), "second": Estimate(1.0, 0.2, "kl")}
+    >>> display = DivergenceDisplay.from_estimates(estimates, truth=1.0)
+    >>> display.names
+    ['first', 'second']
     """
 
     def __init__(self, *, names: Sequence[str], estimates: Sequence[Estimate], truth: float | None = None) -> None:
@@ -63,18 +73,31 @@ class DivergenceDisplay:
         Parameters
         ----------
         estimates : mapping of str to Estimate, or iterable of Estimate
-            What to draw. Estimates without names are called by their kinds.
+            What to draw. Estimates without a name are labelled by their kind.
         truth : float, optional
             The true value, marked by a vertical line.
         ax : matplotlib.axes.Axes, optional
-            Axes to draw on. By default a new figure's.
-        **kwargs
+            Axes to draw on. By default, those of a new figure.
+        **kwargs : dict
             Passed to `Axes.errorbar`.
 
         Returns
         -------
         DivergenceDisplay
             The display, drawn.
+
+        Raises
+        ------
+        TypeError
+            If anything but estimates is given, or none.
+        ImportError
+            If Matplotlib is not installed.
+
+        Examples
+        --------
+        >>> from vwkde import DivergenceDisplay, Estimate
+        >>> DivergenceDisplay.from_estimates([Estimate(0.7, 0.1, "kl")]).names
+        ['KL(p₁ ‖ p₂)']
         """
         matplotlib.require_matplotlib()
         named = _check_estimates(estimates)
@@ -97,21 +120,38 @@ class DivergenceDisplay:
         ----------
         ratio : DensityRatio
             A fitted ratio.
-        kinds : sequence of str
+        kinds : str or sequence of str, default=("kl", "reverse-kl", "jensen-shannon", "hellinger", "total-variation")
             The kinds of divergence, as in `DensityRatio.divergence`.
         order : float, optional
             The order of the kind "renyi".
         truth : float, optional
             The true value, marked by a vertical line.
         ax : matplotlib.axes.Axes, optional
-            Axes to draw on. By default a new figure's.
-        **kwargs
+            Axes to draw on. By default, those of a new figure.
+        **kwargs : dict
             Passed to `Axes.errorbar`.
 
         Returns
         -------
         DivergenceDisplay
             The display, drawn.
+
+        Raises
+        ------
+        TypeError
+            If `ratio` is not a `DensityRatio`.
+        NotFittedError
+            If it is not fitted.
+        ImportError
+            If Matplotlib is not installed.
+
+        Examples
+        --------
+        >>> from vwkde import DensityRatio, DivergenceDisplay
+        >>> from vwkde.datasets import isotropic
+        >>> ratio = DensityRatio(guide="gaussian").fit(*isotropic(2).sample(200))
+        >>> DivergenceDisplay.from_estimator(ratio, ["kl", "renyi"], order=0.5).names
+        ['KL(p₁ ‖ p₂)', 'Rényi of order 0.5']
         """
         matplotlib.require_matplotlib()
         check_ratio(ratio)
@@ -121,13 +161,13 @@ class DivergenceDisplay:
         return cls.from_estimates(estimates, truth=truth, ax=ax, **kwargs)
 
     def plot(self, ax: "Axes | None" = None, **kwargs: Any) -> Self:
-        """Draw on the given axes or a new figure's.
+        """Draw on the given axes or on a new figure.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Axes to draw on. By default a new figure's.
-        **kwargs
+            Axes to draw on. By default, those of a new figure.
+        **kwargs : dict
             Passed to `Axes.errorbar`.
 
         Returns
@@ -149,7 +189,7 @@ class DivergenceDisplay:
         return self
 
     def _row_names(self) -> Sequence[str]:
-        """Return the names; the units are beside them where the axis cannot have one for all."""
+        """Return the names, with their units where these differ."""
         return self.names if self._has_one_unit() else list(map(_with_unit, self.names, self.estimates))
 
     def _axis_name(self) -> str:
@@ -170,7 +210,7 @@ def _with_unit(name: str, estimate: Estimate) -> str:
 
 
 def _legend(estimates: Sequence[Estimate]) -> str:
-    """Return what dots and whiskers are, with the level of the intervals if it is the same for all."""
+    """Return what dots and whiskers mean, with the level of the intervals if all have the same."""
     levels = {estimate.confidence_level for estimate in estimates}
     return f"estimate, {100 * levels.pop():g} % interval" if len(levels) == 1 else "estimate and its interval"
 

@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 Features = int | str | Sequence[int | str] | None
 
 _MARGIN = 0.05
-"""How far a grid goes beyond the samples, as a share of their range."""
+"""How far a grid extends beyond the samples, as a share of their range."""
 
 
 def check_points(ratio: DensityRatio, points: Any, name: str) -> Floats | None:
@@ -26,7 +26,7 @@ def check_points(ratio: DensityRatio, points: Any, name: str) -> Floats | None:
 
 
 def find_columns(ratio: DensityRatio, features: Features) -> list[int]:
-    """Return the numbers of the columns to draw: all of them if there are one or two, none if there are more."""
+    """Return the numbers of the columns to draw. By default, all of one or two columns, and none of more."""
     if features is None:
         return list(range(ratio.n_features_in_)) if ratio.n_features_in_ <= 2 else []
     chosen = [features] if isinstance(features, int | np.integer | str) else list(features)
@@ -42,7 +42,7 @@ def find_columns(ratio: DensityRatio, features: Features) -> list[int]:
 
 
 def labels(ratio: DensityRatio, columns: Sequence[int]) -> list[str]:
-    """Return the names of the columns; the first one says that there are others, if there are."""
+    """Return the names of the columns; the first one mentions the columns that are not drawn, if any."""
     unnamed = ["x"] if ratio.n_features_in_ == 1 else [f"column {i}" for i in range(ratio.n_features_in_)]
     names = _names(ratio) or unnamed
     chosen = [names[column] for column in columns]
@@ -54,11 +54,11 @@ def labels(ratio: DensityRatio, columns: Sequence[int]) -> list[str]:
 def span(
     samples: Sequence[Floats], X: Floats | None, columns: Sequence[int], resolution: int
 ) -> tuple[list[Floats], Floats]:
-    """Return coordinates along each of the columns, and the point through which the grid goes."""
+    """Return coordinates along each of the columns, and the point that the grid passes through."""
     points = list(samples) or ([] if X is None else [X])
     if not points:
         raise ValueError(
-            "Points are needed to know the range to draw. Give the samples, as in "
+            "The range to draw is not known without points. Give the samples, as in "
             "LogRatioDisplay.from_estimator(ratio, numerator, denominator), or any points as X."
         )
     if resolution < 2:

@@ -20,36 +20,48 @@ Floats = NDArray[np.float64]
 class LogRatioDisplay:
     """The log ratio of two densities: a curve over one feature, a map over two, or histograms of its values.
 
-    `from_estimator` makes one. The parameters are kept as attributes.
+    Use `from_estimator` to make one. The parameters are kept as attributes.
 
     Parameters
     ----------
-    grid : sequence of arrays
+    grid : sequence of arrays, default=()
         Coordinates along one feature for a curve, along two for a map; empty for histograms.
-    log_ratio : array or None
+    log_ratio : array, optional
         The log ratio on the grid, of shape (len(x),) or (len(y), len(x)).
-    numerator, denominator : array or None
-        Points of the two samples to show with the grid, of shape (rows, features drawn).
-    numerator_log_ratio, denominator_log_ratio : array or None
-        The log ratios at the samples' rows, for histograms.
-    labels : sequence of str
+    numerator : array of shape (n, features drawn), optional
+        Points of the numerator to show with the grid.
+    denominator : array of shape (m, features drawn), optional
+        Points of the denominator to show with the grid.
+    numerator_log_ratio : array of shape (n,), optional
+        The log ratios at the numerator's rows, for histograms.
+    denominator_log_ratio : array of shape (m,), optional
+        The log ratios at the denominator's rows, for histograms.
+    labels : sequence of str, default=()
         The names of the features drawn.
-    name : str or None
+    name : str, optional
         The curve's name in the legend.
 
     Attributes
     ----------
-    ax_, figure_
-        The axes drawn on, and their figure.
-    line_, surface_, colorbar_, histograms_
-        The curve; the map's filled contours and colour bar; the two histograms.
+    ax_ : matplotlib.axes.Axes
+        The axes drawn on.
+    figure_ : matplotlib.figure.Figure
+        Their figure.
+    line_ : matplotlib.lines.Line2D
+        The curve.
+    surface_ : matplotlib.contour.QuadContourSet
+        The filled contours of the map.
+    colorbar_ : matplotlib.colorbar.Colorbar
+        The colour bar of the map.
+    histograms_ : list of matplotlib.patches.StepPatch
+        The two histograms.
 
     Examples
     --------
-    >>> import numpy as np, vwkde
-    >>> rng = np.random.default_rng(0)
-    >>> P, Q = rng.normal(0, 1, (500, 2)), rng.normal(0.5, 1, (500, 2))
-    >>> ratio = vwkde.DensityRatio().fit(P, Q)
+    >>> import vwkde
+    >>> from vwkde.datasets import isotropic
+    >>> P, Q = isotropic(2).sample(200)
+    >>> ratio = vwkde.DensityRatio(guide="gaussian").fit(P, Q)
     >>> display = vwkde.LogRatioDisplay.from_estimator(ratio, P, Q)
     >>> display.ax_.get_xlabel()
     'column 0'
@@ -93,32 +105,54 @@ class LogRatioDisplay:
         """Draw the log ratio that a fitted `DensityRatio` gives.
 
         One column gives a curve, two give a map. More columns give histograms of the leave-one-out log ratios at the
-        fitted rows; if the rows have no weights, the mean over the numerator is the KL divergence.
+        fitted rows. Without row weights, their mean over the numerator is the KL divergence.
 
         Parameters
         ----------
         ratio : DensityRatio
             A fitted ratio.
-        numerator, denominator : array-like, optional
-            The two samples. A curve or map covers them, except for far outliers, and shows them. Histograms need none.
-        X : array-like, optional
+        numerator : array-like of shape (n, d), optional
+            A sample that a curve or map shows, and whose range it covers, except for far outliers.
+        denominator : array-like of shape (m, d), optional
+            The other sample, which is shown in the same way. Histograms need neither.
+        X : array-like of shape (k, d), optional
             Points whose whole range is covered instead.
         features : int, str or a sequence of one or two of them, optional
-            Columns to draw, by number or name, for a curve or map of a ratio that has more columns. The others are
-            held at their medians.
-        grid_resolution : int
-            Points of the grid along each feature.
+            Columns to draw, by number or name, for a curve or map of a ratio with more columns. The others are fixed at
+            their medians.
+        grid_resolution : int, default=100
+            Number of grid points along each feature.
         name : str, optional
             The curve's name in the legend.
         ax : matplotlib.axes.Axes, optional
-            Axes to draw on. By default a new figure's.
-        **kwargs
+            Axes to draw on. By default, those of a new figure.
+        **kwargs : dict
             Passed to `Axes.plot` for a curve, `Axes.contourf` for a map, `Axes.stairs` for histograms.
 
         Returns
         -------
         LogRatioDisplay
             The display, drawn.
+
+        Raises
+        ------
+        TypeError
+            If `ratio` is not a `DensityRatio`.
+        NotFittedError
+            If it is not fitted.
+        ValueError
+            If a curve or map has no points to cover, or a parameter is invalid.
+        ImportError
+            If Matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import vwkde
+        >>> from vwkde.datasets import isotropic
+        >>> P, Q = isotropic(5).sample(200)
+        >>> ratio = vwkde.DensityRatio(guide="gaussian").fit(P, Q)
+        >>> vwkde.LogRatioDisplay.from_estimator(ratio, P, Q, features=3).labels
+        ['column 3 (others at their medians)']
         """
         matplotlib.require_matplotlib()
         check_ratio(ratio)
@@ -142,15 +176,15 @@ class LogRatioDisplay:
         ).plot(ax, **kwargs)
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw on the given axes or a new figure's.
+        """Draw on the given axes or on a new figure.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Axes to draw on. By default a new figure's.
+            Axes to draw on. By default, those of a new figure.
         name : str, optional
             The curve's name in the legend.
-        **kwargs
+        **kwargs : dict
             As in `from_estimator`.
 
         Returns

@@ -18,29 +18,44 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _EDGE = 0.01
-"""Share of a sample's rows that count as its edge, beyond which it has almost none."""
+"""Share of a sample's rows that count as its edge; beyond it, the sample has almost no rows."""
 
 
 class OverlapDisplay:
-    """Whether two samples overlap enough: where the log ratios at their rows lie, and how few rows carry the weight.
+    """Whether two samples overlap enough: the log ratios at their rows, and how few rows carry the weight.
 
-    Left, the distributions of the log ratio at both samples' rows, shaded where one sample has almost none: beyond its
-    own outermost percent. Right, the share of the importance weights that the heaviest of the denominator's rows carry
-    together. `from_estimator` makes one. The parameters are kept as attributes.
+    Left: the distributions of the log ratio at the rows of both samples, shaded where one sample has almost no rows,
+    beyond its own outermost percent. Right: the share of the importance weights that the heaviest rows of the
+    denominator carry together. Use `from_estimator` to make one. The parameters are kept as attributes.
 
     Parameters
     ----------
-    numerator_log_ratio, denominator_log_ratio : array
-        The log ratios at the samples' rows.
-    importance_weights : array
-        A weight for each of the denominator's rows.
+    numerator_log_ratio : array of shape (n,)
+        The log ratios at the numerator's rows.
+    denominator_log_ratio : array of shape (m,)
+        The log ratios at the denominator's rows.
+    importance_weights : array of shape (m,)
+        The importance weights of the denominator's rows.
 
     Attributes
     ----------
-    ax_, figure_
-        The array of the two axes drawn on, and their figure.
-    lines_
+    ax_ : array of matplotlib.axes.Axes
+        The two axes drawn on.
+    figure_ : matplotlib.figure.Figure
+        Their figure.
+    lines_ : list of matplotlib.lines.Line2D
         The two distributions, and the share of the weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vwkde import OverlapDisplay
+    >>> values = np.linspace(-1, 1, 50)
+    >>> display = OverlapDisplay(
+    ...     numerator_log_ratio=values, denominator_log_ratio=values, importance_weights=np.ones(50)
+    ... )
+    >>> display.effective_size
+    50.0
     """
 
     def __init__(
@@ -52,7 +67,13 @@ class OverlapDisplay:
 
     @property
     def effective_size(self) -> float:
-        """The number of equally weighted rows that the importance weights are worth: (Σ w)² / Σ w²."""
+        """The number of equally weighted rows that the importance weights are worth.
+
+        Returns
+        -------
+        float
+            (Σ w)² / Σ w², at most the number of rows.
+        """
         return float(self.importance_weights.sum() ** 2 / np.sum(self.importance_weights**2))
 
     @classmethod
@@ -64,14 +85,33 @@ class OverlapDisplay:
         ratio : DensityRatio
             A fitted ratio.
         ax : sequence of two matplotlib.axes.Axes, optional
-            Axes to draw on. By default those of a new figure.
-        **kwargs
+            Axes to draw on. By default, those of a new figure.
+        **kwargs : dict
             Passed to `Axes.plot` for all three curves.
 
         Returns
         -------
         OverlapDisplay
             The display, drawn.
+
+        Raises
+        ------
+        TypeError
+            If `ratio` is not a `DensityRatio`.
+        NotFittedError
+            If it is not fitted.
+        ValueError
+            If `ax` is not two axes, or not all rows are in memory.
+        ImportError
+            If Matplotlib is not installed.
+
+        Examples
+        --------
+        >>> from vwkde import DensityRatio, OverlapDisplay
+        >>> from vwkde.datasets import isotropic
+        >>> ratio = DensityRatio(guide="gaussian").fit(*isotropic(2).sample(200))
+        >>> len(OverlapDisplay.from_estimator(ratio).ax_)
+        2
         """
         matplotlib.require_matplotlib()
         check_ratio(ratio)
@@ -82,13 +122,13 @@ class OverlapDisplay:
         ).plot(ax, **kwargs)
 
     def plot(self, ax: "Sequence[Axes] | None" = None, **kwargs: Any) -> Self:
-        """Draw on two given axes or those of a new figure.
+        """Draw on two given axes or on a new figure.
 
         Parameters
         ----------
         ax : sequence of two matplotlib.axes.Axes, optional
-            Axes to draw on. By default those of a new figure.
-        **kwargs
+            Axes to draw on. By default, those of a new figure.
+        **kwargs : dict
             Passed to `Axes.plot` for all three curves.
 
         Returns

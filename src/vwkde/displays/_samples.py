@@ -1,4 +1,4 @@
-"""What the displays share: the ratio they accept, and how they name and colour its two samples."""
+"""What the displays share: the ratios they accept, and the names and colours of the two samples."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def check_ratio(ratio: Any) -> None:
 
 
 def layers(numerator: Floats | None, denominator: Floats | None) -> list[Layer]:
-    """Return those of the two samples that are not None."""
+    """Return the samples that are not None, with their labels and colours."""
     both = ("numerator p₁", numerator, NUMERATOR), ("denominator p₂", denominator, DENOMINATOR)
     return [
         Layer(f"{name} ({len(values):,} rows)", values, colour) for name, values, colour in both if values is not None

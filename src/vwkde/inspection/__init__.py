@@ -1,6 +1,6 @@
 """Surface inspection: learn a surface from good images alone, and find where other images differ.
 
-The names below load on first use: importing this package loads neither Pillow nor FastAPI nor scikit-learn.
+The names below load on first use: importing this package does not load Pillow, FastAPI or scikit-learn.
 """
 
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from vwkde._runtime.exports import lazy_names
 
 if TYPE_CHECKING:
+    from vwkde.exceptions import FewImagesWarning
     from vwkde.inspection.data.errors import ImageError
     from vwkde.inspection.data.images import read_image
     from vwkde.inspection.data.synthetic import SURFACES, make_surfaces
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PAPER_GRID",
     "SURFACES",
+    "FewImagesWarning",
     "ImageError",
     "Inspection",
     "ModelFileError",
@@ -32,6 +34,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "PAPER_GRID": "model.patches",
         "SURFACES": "data.synthetic",
+        "FewImagesWarning": "model.calibration",
         "ImageError": "data.errors",
         "Inspection": "model.inspection",
         "ModelFileError": "model.container",

@@ -1,4 +1,4 @@
-"""The paper's figures and tables again: one module each, from tasks to numbers, claims and a picture or rows."""
+"""Reproduction of the paper's figures and tables: one module each, with tasks, numbers, claims, picture or rows."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from vwkde.reproduce.surfaces import fig6, table1, table2
 
 _MODULES = (fig1, fig2, fig3, fig4, fig5, table1, table2, fig6, fig_a1, fig_a2)
 FIGURES = {module.FIGURE.name: module.FIGURE for module in _MODULES}
-"""All that can be reproduced, by name."""
+"""All figures and tables that can be reproduced, by name."""
 _JOURNAL = "journal.jsonl"
 
 
@@ -25,11 +25,35 @@ def reproduce(
     cluster: str | None = None,
     surfaces: SurfaceImages | None = None,
 ) -> Path:
-    """Reproduce one figure or table in a folder of its name, and return that folder.
+    """Reproduce one figure or table of the paper.
 
-    What a run before has done is not done again. A quick run goes into a folder of its own. The folder above gets a
-    page of all that are there. With `cluster`, the address of a Dask scheduler, its workers do the work; what they
-    read, such as images, must be where they can find it.
+    Tasks that an earlier run has finished are not run again.
+
+    Parameters
+    ----------
+    name : str
+        Name of the figure or table, one of `FIGURES`.
+    output : Path
+        Folder for the results. The figure gets a subfolder of its name; a page in `output` shows all figures that are
+        done.
+    quick : bool, default False
+        Whether to run a small part only, in the subfolder `quick`.
+    n_jobs : int, optional
+        Processes to use. By default one per core.
+    cluster : str, optional
+        Address of a Dask scheduler whose workers do the work. They must be able to read the images, if there are any.
+    surfaces : SurfaceImages, optional
+        Images of surfaces, which `table1`, `table2` and `fig6` need.
+
+    Returns
+    -------
+    Path
+        The folder with the numbers, the page and the picture.
+
+    Raises
+    ------
+    ValueError
+        If there is no such figure, or images are needed and not given.
     """
     require_matplotlib()
     figure = figure_named(name)
@@ -48,7 +72,18 @@ def reproduce(
 
 
 def figure_named(name: str) -> Figure:
-    """Return a figure by its name."""
+    """Return the figure or table with this name.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+
+    Examples
+    --------
+    >>> figure_named("fig3").title
+    'Log ratio and KL divergence of two 1-D Gaussians'
+    """
     if name not in FIGURES:
         raise ValueError(f"There is no figure {name!r} to reproduce. Choose one of: {', '.join(FIGURES)}, or all.")
     return FIGURES[name]

@@ -44,7 +44,7 @@ def draw(n, m, d, dtype, offset=0.0, seed=0):
 
 
 def check(resources, dtype, queries, points, bandwidth, sharp=True, **options):
-    """Compare with the oracle by the relative error of the log; infinities must be where they belong."""
+    """Compare with the oracle by the relative error of the log; infinities must be in the same places."""
     expected = log_kernel_sums(queries, points, bandwidth, resources=ORACLE, **options)
     found = log_kernel_sums(queries, points, bandwidth, resources=resources, **options)
     assert found.shape == expected.shape

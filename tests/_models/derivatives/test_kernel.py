@@ -3,11 +3,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from support.known import BANANA, THREE_MODES, StudentT, finite_differences, relative_error, score_error
+from support.known import (
+    BANANA,
+    THREE_MODES,
+    StudentT,
+    finite_differences,
+    relative_error,
+    score_error,
+    score_matching_loss,
+)
 from vwkde._data.sample import make_sample
 from vwkde._models.derivatives import kernel
 from vwkde._models.derivatives.kernel import KernelDerivatives, fit_kernel
-from vwkde._models.derivatives.score_matching import score_matching_terms
 from vwkde._models.gaussian import fit_gaussian
 from vwkde.datasets import GaussianMixtureDensity
 from vwkde.exceptions import DegenerateDataWarning
@@ -52,7 +59,7 @@ def test_the_quadratic_objective_is_the_summed_loss():
     model, x, weight = some_expansion()
     between, _ = model.kernel(model.basis)
     objective = kernel._objective(model, between, x, weight)
-    summed = weight @ (score_matching_terms(model, x) - score_matching_terms(model.base, x))
+    summed = weight @ (score_matching_loss(model, x) - score_matching_loss(model.base, x))
     assert objective.at(model.coefficients) == pytest.approx(summed, rel=1e-10)
     assert abs(summed) > 1
 
@@ -63,7 +70,7 @@ def test_the_solution_has_the_lowest_penalised_loss():
     best = kernel._objective(model, between, x, weight).minimiser(0.01 * norm)
 
     def penalised(coefficients):
-        terms = score_matching_terms(replace(model, coefficients=coefficients), x)
+        terms = score_matching_loss(replace(model, coefficients=coefficients), x)
         return np.average(terms, weights=weight) + 0.005 * coefficients @ norm @ coefficients
 
     steps = 1e-3 * np.random.default_rng(1).normal(size=(20, len(best)))

@@ -136,7 +136,7 @@ def test_several_classes(dagm, mvtec, dagm_second):
     make(dagm, "Class2/1.png", "Class2_def/1.png", "Class2_def/Labels.TXT", "def_1.csv", "notes/a.txt")
     assert list(recognise_all(dagm)) == ["Class1", "Class2"]
     assert recognise_all(dagm)["Class1"] == recognise(dagm / "Class1")
-    with pytest.raises(LayoutError, match=r"set: the folder holds 2 data sets \(Class1, Class2\); name one"):
+    with pytest.raises(LayoutError, match=r"set: the folder contains 2 data sets \(Class1, Class2\); choose one"):
         recognise(dagm)
     together = recognise_all(mvtec.parent)
     assert {name: layout.kind for name, layout in together.items()} == {"bottle": "mvtec", "Class7": "dagm-2"}
@@ -193,10 +193,10 @@ def test_folders(tmp_path):
     [
         (
             [],
-            "no images in a known layout, but nothing at all; known are flat: images directly in the folder; folders: ",
+            "but nothing at all; the known layouts are: flat: images directly in the folder; folders: ",
         ),
-        (["a/1.png", "b/1.png", "c/1.png", "d/1.png"], r"but 4 folders \(a, b, c, …\); known"),
-        (["notes.txt", "a/1.png"], r"but 1 folder \(a\) and 1 other file \(notes\.txt\); known are"),
+        (["a/1.png", "b/1.png", "c/1.png", "d/1.png"], r"but 4 folders \(a, b, c, …\); the known"),
+        (["notes.txt", "a/1.png"], r"but 1 folder \(a\) and 1 other file \(notes\.txt\); the known layouts are"),
         (["train/1.png", "test/1.png"], r"2 folders \(test, train\)"),
         (["good/1.png", "1.png"], "images in good/ and in the folder itself"),
         (["good/notes.txt", "bad/1.png"], "good: the folder has no images"),
@@ -236,7 +236,7 @@ def test_missing_folder_and_file(tmp_path):
 def test_bad_labels_are_told_with_their_line(dagm, line):
     path = dagm / "Class1_def" / "labels.txt"
     path.write_text(f"2 6 3 0 11 8\n{line}\n")
-    with pytest.raises(MaskError, match=r"labels\.txt: line 2 must hold six numbers"):
+    with pytest.raises(MaskError, match=r"labels\.txt: line 2 must contain six numbers"):
         recognise(dagm)
 
 

@@ -38,8 +38,8 @@ def test_auroc_of_two_normals():
     [
         ([True, True], [1, 2], "All 2 images are defective"),
         ([0, 0, 0], [1, 2, 3], "All 3 images are good"),
-        ([0, 1], [1, 2, 3], "one per image"),
-        ([[0, 1]], [[1, 2]], "one per image"),
+        ([0, 1], [1, 2, 3], "one score per image"),
+        ([[0, 1]], [[1, 2]], "one score per image"),
         ([0, 1], [1, np.nan], "finite"),
         ([0, 2], [1, 2], "true for defective"),
     ],

@@ -30,14 +30,23 @@ def test_good_images_are_rejected_at_the_rate(rate):
 
 
 def test_too_few_images_are_told_and_reject_nothing():
-    with pytest.warns(FewImagesWarning, match="10 good images cannot show a false-reject rate of 0.01.*there are 99"):
+    with pytest.warns(
+        FewImagesWarning, match="10 good images are too few for a false-reject rate of 0.01.*at least 99 "
+    ):
         found = calibrate(np.arange(10.0), 0.01)
     assert found.threshold == np.inf
     assert calibrate(np.arange(99.0), 0.01).threshold == 98.0
 
 
+@pytest.mark.parametrize(("images", "rate"), [(10, "0.091"), (15, "0.063"), (24, "0.04"), (199, "0.005")])
+def test_the_rate_that_the_warning_proposes_is_possible(images, rate):
+    with pytest.warns(FewImagesWarning, match=rf"a rate of at least {rate}\.$"):
+        calibrate(np.arange(float(images)), 0.001)
+    assert np.isfinite(calibrate(np.arange(float(images)), float(rate)).threshold)
+
+
 def test_bad_rates_and_scores_are_told():
-    with pytest.raises(ValueError, match="'false_reject_rate' parameter must lie between 0 and 1"):
+    with pytest.raises(ValueError, match="'false_reject_rate' parameter must be between 0 and 1"):
         calibrate(np.arange(5.0), 1.0)
     with pytest.raises(ValueError, match="not finite"):
         calibrate(np.array([0.0, np.inf]), 0.5)

@@ -34,7 +34,7 @@ def test_the_file_is_safetensors_and_nothing_else(path):
 @pytest.mark.parametrize("keep", [0, 5, 100, -1])
 def test_a_file_cut_off_is_told(path, keep):
     path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(ModelFileError, match=r"part.vwkde: not a model file, or a damaged one"):
+    with pytest.raises(ModelFileError, match=r"part.vwkde: not a model file, or damaged"):
         read_container(path)
 
 
@@ -42,7 +42,7 @@ def test_a_flipped_bit_is_told(path):
     data = bytearray(path.read_bytes())
     data[-3] ^= 4
     path.write_bytes(data)
-    with pytest.raises(ModelFileError, match="its numbers are not those that were written"):
+    with pytest.raises(ModelFileError, match="the checksum does not match"):
         read_container(path)
 
 
@@ -51,7 +51,7 @@ def test_a_foreign_file_is_told(path, tmp_path):
     with pytest.raises(ModelFileError, match="not a model file"):
         read_container(path)
     path.write_bytes(safetensors.save({"x": np.zeros(3)}))
-    with pytest.raises(ModelFileError, match="not one that vwkde wrote"):
+    with pytest.raises(ModelFileError, match="not one written by vwkde"):
         read_container(path)
     with pytest.raises(ModelFileError, match="there is no such file"):
         read_container(tmp_path / "none.vwkde")
@@ -83,7 +83,7 @@ def rewrite(path, **header):
 
 def test_a_changed_setting_is_told(path):
     path.write_bytes(path.read_bytes().replace(b'rate\\": 0.01', b'rate\\": 0.51'))
-    with pytest.raises(ModelFileError, match="not those that were written"):
+    with pytest.raises(ModelFileError, match="checksum does not match"):
         read_container(path)
 
 
@@ -95,8 +95,8 @@ def test_a_file_of_the_first_version_is_still_read(path):
 @pytest.mark.parametrize(
     ("header", "told"),
     [
-        ({}, "does not tell its version"),
-        ({"version": "two"}, "does not tell its version"),
+        ({}, "version cannot be read"),
+        ({"version": "two"}, "version cannot be read"),
         ({"version": "1", "settings": "{cut", "digest": container._digest(ARRAYS, "")}, "settings cannot be read"),
         ({"version": "1", "settings": "[]", "digest": container._digest(ARRAYS, "")}, "settings cannot be read"),
         ({"version": "1", "digest": container._digest(ARRAYS, "")}, "settings cannot be read"),

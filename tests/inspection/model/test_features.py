@@ -42,9 +42,9 @@ def test_any_function_is_welcome_and_checked():
     found = as_features(lambda x: np.full((*shape, 2), x.mean()))(image)
     assert found.shape == (*shape, 2)
     assert found.dtype == np.float32
-    with pytest.raises(ValueError, match=r"The features must have shape \(4, 6, any number\)"):
+    with pytest.raises(ValueError, match=r"must return an array of shape \(4, 6, any number\)"):
         as_features(lambda x: x)(image)
-    with pytest.raises(ValueError, match="must be finite"):
+    with pytest.raises(ValueError, match="must return finite numbers"):
         as_features(lambda _: np.full((*shape, 1), np.nan))(image)
     with pytest.raises(ValueError, match="must be one of"):
         as_features("pretty")

@@ -101,16 +101,16 @@ def test_any_function_measures_but_only_names_are_saved(tmp_path):
 
     found = SurfaceInspector(features=means, false_reject_rate=0.2).fit([surface(seed) for seed in range(6)])
     assert np.isfinite(found.check(surface(9)).score)
-    with pytest.raises(ValueError, match="Only inspections with named features can be saved"):
+    with pytest.raises(ValueError, match="Only inspectors with named features can be saved"):
         found.save(tmp_path / "part.vwkde")
 
 
 def test_what_cannot_be_judged_is_told(inspector, tmp_path):
     with pytest.raises(ValueError, match=r"bad.png: is 100 × 80 pixels, but must have 160 × 160 like the others"):
         inspector.check(np.zeros((80, 100), dtype=np.float32), "bad.png")
-    with pytest.raises(ValueError, match="at least 3 are needed"):
+    with pytest.raises(ValueError, match="At least 3 good images are needed"):
         SurfaceInspector().fit([surface(0), surface(1)])
-    with pytest.raises(NotFittedError, match="has seen no good images"):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
         SurfaceInspector().check(surface(0))
     write_container(tmp_path / "part.vwkde", {"mean": np.zeros(3)}, {"features": "gradient"})
     with pytest.raises(ModelFileError, match="is missing"):
@@ -177,12 +177,15 @@ def spoilt(value):
 @pytest.mark.parametrize(
     ("image", "told"),
     [
-        (255 * surface(0), r"part.png: pixels must lie from 0 to 1. Got values from .* divide by the value of white"),
+        (
+            255 * surface(0),
+            r"part.png: pixels must have values from 0 to 1. Got .* divide by the value of white",
+        ),
         (spoilt(np.nan), "part.png: pixels must be finite. Got NaN or infinity instead"),
-        (spoilt(-0.1), "part.png: pixels must lie from 0 to 1. Got values from -0.1 to"),
-        ([[0, 1], [2, 3]], "part.png: pixels must be numbers from 0 to 1, or .* uint8 or uint16. Got int64"),
+        (spoilt(-0.1), "part.png: pixels must have values from 0 to 1. Got values from -0.1 to"),
+        ([[0, 1], [2, 3]], "part.png: pixels must be floats from 0 to 1, or .* uint8 or uint16. Got int64"),
         ([[0.0], [0.5, 1.0]], "part.png: this is not an array of pixels"),
-        ("part.png", "part.png: pixels must be numbers"),
+        ("part.png", "part.png: pixels must be floats"),
         (np.zeros((160, 160, 3), np.uint8), r"part.png: an image must be gray.*Got shape \(160, 160, 3\)"),
         (np.zeros((0, 160)), r"part.png: an image must be gray.*Got shape \(0, 160\)"),
     ],
@@ -197,10 +200,10 @@ def test_an_array_that_is_no_image_is_told(inspector, image, told):
 @pytest.mark.parametrize(
     ("parameters", "told"),
     [
-        ({"false_reject_rate": 0.0}, "'false_reject_rate' parameter must lie between 0 and 1"),
-        ({"candidates": 0}, "'candidates' parameter must be a whole number from 1 up, for example 10. Got 0"),
+        ({"false_reject_rate": 0.0}, "'false_reject_rate' parameter must be between 0 and 1"),
+        ({"candidates": 0}, "'candidates' parameter must be a positive integer, for example 10. Got 0"),
         ({"candidates": 2.5}, "'candidates' parameter"),
-        ({"n_threads": 0}, "'n_threads' parameter must be a whole number from 1 up"),
+        ({"n_threads": 0}, "'n_threads' parameter must be a positive integer"),
         ({"features": "pretty"}, "'features' parameter must be one of"),
         ({"engine": "dusk"}, "'engine' parameter must be 'auto' or 'dask'. Got 'dusk' instead"),
     ],

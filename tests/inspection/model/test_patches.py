@@ -51,7 +51,7 @@ def test_a_map_is_the_mean_of_the_patches_over_each_pixel():
 
 
 def test_images_smaller_than_a_patch_are_told():
-    with pytest.raises(ValueError, match="at least 32 pixels a side"):
+    with pytest.raises(ValueError, match="at least 32 × 32 pixels"):
         PatchGrid().shape((31, 100))
     with pytest.raises(ValueError, match="must be gray"):
         PatchGrid().shape((64, 64, 3))

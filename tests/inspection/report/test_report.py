@@ -202,8 +202,8 @@ def test_pictures_are_bounded_in_number_and_size():
 @pytest.mark.parametrize(
     ("features", "words"),
     [
-        ("gradient", "how much an image differs from the good image that it is most like, in nats"),
-        ("texture", "how much the patches of an image that are least like good ones differ from the good images"),
+        ("gradient", "how much an image differs from the most similar good image, in nats"),
+        ("texture", "how much the most unusual patches of an image differ from the most similar good images"),
     ],
 )
 def test_the_score_is_explained_as_the_features_make_it(run, features, words):

@@ -229,7 +229,7 @@ def test_an_evaluation_tells_what_its_table_holds(evaluated):
     assert set(record["metrics"]["found_by_kind"]) == {"missing-thread", "spot", "stain"}
     assert f"{auroc:.3f}" in output
     page = (folder / "report.html").read_text()
-    for words in ("ROC curve", "Precision and recall", "AUPRO", "Labels had no part in it", "5 % was stated"):
+    for words in ("ROC curve", "Precision and recall", "AUPRO", "Labels were not used", "stated rate is 5 %"):
         assert words in page
 
 

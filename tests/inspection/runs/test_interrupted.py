@@ -103,7 +103,7 @@ def test_a_check_that_is_stopped_keeps_what_was_found(folder, tmp_path):
 def test_a_fit_that_is_stopped_writes_nothing(folder, tmp_path):
     status, told = interrupt(6, "fit", folder / "good", "-o", tmp_path / "part.vwkde")
     assert status == 130
-    assert told.strip().splitlines() == ["stopped: Nothing was learnt, and nothing written."]
+    assert told.strip().splitlines() == ["stopped: Nothing was learnt or written."]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -112,7 +112,7 @@ def test_an_addition_that_is_stopped_leaves_the_model_as_it_was(folder, tmp_path
     (tmp_path / "part.vwkde").write_bytes(before)
     status, told = interrupt(2, "add", folder / "new", "-m", tmp_path / "part.vwkde")
     assert status == 130
-    assert told.strip().endswith("is as it was.")
+    assert told.strip().endswith("was not changed.")
     assert (tmp_path / "part.vwkde").read_bytes() == before
     assert hidden(tmp_path) == []
 
@@ -187,7 +187,7 @@ def test_an_output_folder_that_is_a_file(folder, tmp_path):
     done = run("fit", folder / "good", "-o", tmp_path / "file" / "part.vwkde")
     assert "a folder is needed there" in str(done.exception)
     done = run("fit", folder / "good", "-o", tmp_path)
-    assert "is a folder. Name a file" in str(done.exception)
+    assert "is a folder. Give a file name" in str(done.exception)
     assert (tmp_path / "file").read_text() == "mine"
 
 
@@ -235,7 +235,7 @@ def test_files_of_others_are_not_replaced(folder, tmp_path, name):
     (tmp_path / "overlays").mkdir()
     (tmp_path / name).write_text("mine")
     done = check(folder, tmp_path)
-    assert str(done.exception).startswith(f"{tmp_path / name}: is there already, and no run of vwkde wrote it")
+    assert str(done.exception).startswith(f"{tmp_path / name}: already exists, and no run of vwkde wrote it")
     assert (tmp_path / name).read_text() == "mine"
     assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 1
 

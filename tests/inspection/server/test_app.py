@@ -212,7 +212,7 @@ def test_too_large_a_stream_is_refused_while_it_comes(inspector):
             line.sendall(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
         reply = line.makefile("rb").read()
     assert b" 413 " in reply.splitlines()[0]
-    assert b"more than" in reply
+    assert b"larger than" in reply
 
 
 def test_a_request_without_an_image_is_told_what_is_expected(site):
@@ -340,7 +340,7 @@ def test_other_names_of_the_host_are_refused(site, host):
     for method, path in (("GET", "/"), ("GET", "/api/model"), ("POST", "/api/check")):
         status, _, found = site.ask(method, path, headers={"Host": host})
         assert status in (400, 403)
-        assert status == 400 or "does not go by the name" in found["detail"]
+        assert status == 400 or "is not a name of this server" in found["detail"]
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1234", "127.0.0.1:8000", "[::1]:8000"])
@@ -489,7 +489,7 @@ def test_the_command_serves_until_it_is_interrupted(model_file):
 def test_a_port_that_is_taken_is_told():
     with listening.listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(ValueError, match=rf"127\.0\.0\.1:{port} cannot be listened at .* Choose another port"):
+        with pytest.raises(ValueError, match=rf"cannot listen on 127\.0\.0\.1:{port} .* Choose another port"):
             listening.listen("127.0.0.1", port)
 
 
@@ -501,4 +501,4 @@ def test_a_server_that_others_can_reach_says_so(model_file, monkeypatch, capsys,
     served[0].close()
     out, err = capsys.readouterr()
     assert f"http://{'localhost' if host == '0.0.0.0' else host}:" in out
-    assert ("whoever can reach this machine can check images." in err) == (host == "0.0.0.0")
+    assert ("everyone who can reach this machine can check images." in err) == (host == "0.0.0.0")

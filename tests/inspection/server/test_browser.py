@@ -165,7 +165,7 @@ def test_the_threshold_moves_verdicts_and_the_rate(page, images, inspector):
     slide(page, "#slider", 0)
     assert badges(page) == {"fine.png": "NG", "bad.png": "NG"}
     assert page.inner_text("#rate").startswith("≤ 100\u00a0%")
-    assert page.inner_text("#rejected") == "In this batch it rejects 2 of 2."
+    assert page.inner_text("#rejected") == "2 of 2 in this batch are rejected."
     middle = (scores[14] + scores[15]) / 2  # seven good images lie above
     page.locator("#threshold").fill(str(middle))
     page.locator("#threshold").press("Enter")
@@ -248,7 +248,7 @@ def test_a_dropped_folder_gives_its_images(page, images):
             ("fine.png", "OK"), ("scan.tif", "OK"), ("bad.png", "NG"), ("worse.png", "NG"), ("text.png", "Error")
         ]
     }  # fmt: skip
-    assert page.inner_text("#told") == "1 other file left out."
+    assert page.inner_text("#message") == "1 other file skipped."
 
 
 def test_marking_as_good_needs_a_yes_and_is_saved(page, images, tmp_path, complaints):
@@ -263,7 +263,7 @@ def test_marking_as_good_needs_a_yes_and_is_saved(page, images, tmp_path, compla
     assert badges(page)["bad.png"] == "OK"
     assert "Marked as good" in page.inner_text("#because")
     assert page.locator("#mark").is_disabled()
-    assert f"bad.png is added: {GOOD + 1} good images" in page.inner_text("#told")
+    assert f"bad.png was added: {GOOD + 1} good images" in page.inner_text("#message")
     assert SurfaceInspector.load(tmp_path / "part.vwkde").names_[-1] == "bad.png"
     assert page.inner_text("#again-text") == "The model has changed since an image was checked."
     page.click("#again")
@@ -305,7 +305,7 @@ def test_what_could_not_be_sent_is_reported(blank, inspector, images):
         visit(blank, site)
         show(blank, images, "fine.png")
         assert re.search(
-            r"The file has 1\d\sKiB, and at most 8\sKiB can be sent", blank.inner_text("#list li.failed .detail")
+            r"The file has 1\d\sKiB, but at most 8\sKiB can be sent", blank.inner_text("#list li.failed .detail")
         )
     blank.click("#clear")
     expect(blank.locator("#list li")).to_have_count(0)

@@ -1,6 +1,6 @@
-"""The engines by their names: how the kernel sums of arrays in memory are formed.
+"""The engines by name: ways to compute kernel sums of arrays in memory.
 
-A new engine is a module here that ends with an `Engine`, and its entry in `ENGINES`.
+A new engine is a module here that defines an `Engine`, plus its entry in `ENGINES`.
 """
 
 from vwkde._compute.engines import numba_engine, reference, torch_engine, triton_engine
@@ -13,6 +13,6 @@ ENGINES = {engine.name: engine for engine in (NUMBA, torch_engine.ENGINE, triton
 
 
 def engines_here() -> dict[str, str]:
-    """Return the engines worth timing on this machine, each with the device that it would use."""
+    """Return the engines that are worth timing on this machine, with the device each would use."""
     devices = {name: engine.device_here() for name, engine in ENGINES.items()}
     return {name: device for name, device in devices.items() if device is not None}

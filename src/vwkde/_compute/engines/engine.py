@@ -1,4 +1,4 @@
-"""What an engine is: one way to form weighted Gaussian log kernel sums of arrays in memory."""
+"""What an engine is: one way to compute weighted Gaussian log kernel sums of arrays in memory."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Floats = NDArray[np.floating]
 
 
 class LogSums(Protocol):
-    """The sums that an engine forms."""
+    """The sums that an engine computes."""
 
     def __call__(
         self,
@@ -28,13 +28,13 @@ class LogSums(Protocol):
     ) -> NDArray[np.float64]:
         """Return log Σ_j exp(log_weight_jc − ‖x_i − y_j‖² / 2h_g²), of shape (bandwidths, queries, columns of weights).
 
-        Both samples are of one precision and contiguous. `excluded` is empty, or tells for each query the point that
-        its sum leaves out.
+        Both samples are contiguous and have the same precision. `excluded` is empty, or gives for each query the index
+        of the point that its sum leaves out.
         """
 
 
 class MeanLog2Sums(Protocol):
-    """Mean log sums between many samples of one size, in one go on a device."""
+    """Mean log sums between many samples of equal size, in one call on a device."""
 
     def __call__(
         self, x: NDArray[np.float32], y: NDArray[np.float32], own: bool, device: str, /
@@ -42,7 +42,7 @@ class MeanLog2Sums(Protocol):
         """Return, base 2, the mean over each sample of x of the log kernel sums over each sample of y; (x, y) or (x,).
 
         Samples have shape (samples, points, columns), in units in which the exponent is −‖x − y‖². With `own`, y is x,
-        and each sample is compared with itself alone, its points left out of their own sums.
+        and each sample is compared only with itself; each point is left out of its own sum.
         """
 
 
@@ -52,24 +52,24 @@ def _nowhere() -> str | None:
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine by its name, with what it can do. It travels to other processes, so its functions are those of modules.
+    """An engine and what it can do. It is pickled, so its functions are module-level functions.
 
     Attributes
     ----------
     log_sums
         The sums.
     mean_log2_sums
-        Sums between many samples in one go; without it, compiled loops on the CPU do the work.
+        Sums between many samples in one call; without it, compiled loops on the CPU do the work.
     on_device
-        Whether it computes with torch on the device of the resources. Others compute on the CPU, and leave the device
-        to networks.
+        Whether it computes with torch on the device of the resources. Other engines compute on the CPU, and only
+        networks use the device.
     usual_device
-        The device where none was named.
+        The default device.
     require
         Raises, for a device, with what is missing to compute there.
     device_here
-        Returns the device on which it would be fastest on this machine, or None where it cannot run or is not meant to
-        be fast.
+        Returns the device on which it would be fastest on this machine, or None if it cannot run or is not meant to be
+        fast.
     """
 
     name: str

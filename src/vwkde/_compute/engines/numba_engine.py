@@ -1,18 +1,18 @@
 """The CPU engine: exponents in cache-sized tiles, summed by compiled loops on all cores.
 
-How the sums stay right in the log domain. Each row i has a shift: the largest exponent among a small sample of points.
-Terms are summed relative to it, so a sum cannot underflow, and one pass is enough unless some other point beats the
-sample by hundreds of powers of two. Such rows, which a sum near the limit betrays, are done again with the largest
-exponent of all points.
+How the sums stay accurate in the log domain. Each row i has a shift: the largest exponent among a small sample of
+points. Terms are summed relative to it, so a sum cannot underflow, and one pass is enough unless some other point
+exceeds the sample by hundreds of powers of two. Sums near the limit reveal such rows; they are computed again with the
+largest exponent of all points.
 
-How the distances stay right. ‖x‖² + ‖y‖² − 2·x·y by matrix product is fast, but loses ‖x‖²/h² rounding errors to
-cancellation. In few dimensions, and for rows far from the centre in units of the bandwidth, coordinate differences are
-taken instead.
+How the distances stay accurate. ‖x‖² + ‖y‖² − 2·x·y by matrix product is fast, but cancellation amplifies rounding
+errors by ‖x‖²/h². In few dimensions, and for rows far from the centre in units of the bandwidth, coordinate differences
+are used instead.
 
 How several bandwidths and weights share a pass. Bandwidths in steps of √2 form a chain: the kernel at the next one is
-the square of the last, so one exponential serves a chain, and weights multiply it in the linear domain. The shift is
-exact from the start here, so that squares cannot overflow; sums that become too small, because a row's near points have
-next to no weight, are done again on their own, with weights in the exponent.
+the square of the last, so one exponential serves a chain, and weights multiply it in the linear domain. Here the shift
+is exact from the start, so that squares cannot overflow. Sums that become too small, because the points near a row have
+almost no weight, are computed again separately, with weights in the exponent.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,11 +32,11 @@ Ints = NDArray[np.int64]
 
 _LN2 = np.log(2)
 _FEW_DIMENSIONS = 6
-"""Up to here differences are as fast as a matrix product."""
+"""Up to this many dimensions, differences are as fast as a matrix product."""
 _SAMPLE = 128
-"""Points that give a row its first shift."""
+"""Number of points that determine the first shift of a row."""
 _BLOCK = 1024
-"""Rows a thread takes at a time: some tens of milliseconds of work."""
+"""Rows that a thread processes at a time: tens of milliseconds of work."""
 _CHAIN = {8: 12, 4: 4}
 """Longest chain by item size: each squaring doubles the relative error."""
 
@@ -63,7 +63,7 @@ def log_sums(
 
 
 def _chains(bandwidths: NDArray[np.float64], longest: int) -> Iterator[list[int]]:
-    """Yield indices of bandwidths that fall by √2 from one to the next."""
+    """Yield indices of bandwidths that decrease by √2 from one to the next."""
     left = [int(index) for index in np.argsort(-bandwidths)]
     while left:
         chain = [left.pop(0)]
@@ -79,7 +79,7 @@ def _chains(bandwidths: NDArray[np.float64], longest: int) -> Iterator[list[int]
 
 @dataclass(frozen=True)
 class _Chunk:
-    """As many points as the memory budget admits, scaled and tiled, padded with points of no weight."""
+    """As many points as the memory budget allows, scaled and tiled, padded with points of weight zero."""
 
     first: int
     tiles: Floats
@@ -89,7 +89,7 @@ class _Chunk:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Queries against points: one centre, one precision, one way to walk over blocks."""
+    """Queries and points with a common centre and precision, and the loop over blocks."""
 
     queries: Floats
     points: Floats
@@ -98,7 +98,7 @@ class _Pair:
     memory_budget: int
 
     def log_sums(self, bandwidth: float, log_weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """One bandwidth, one column of weights, which go into the exponent."""
+        """Return sums for one bandwidth and one column of weights, which go into the exponent."""
         sums = np.empty(len(self.queries))
         heaviest = log_weight.max()
         if heaviest == -np.inf:
@@ -120,7 +120,7 @@ class _Pair:
     def log_sums_of_grid(
         self, bandwidths: NDArray[np.float64], lengths: list[int], log_weight: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Several bandwidths, as chains of these lengths, and several columns of weights, from one pass."""
+        """Return sums for bandwidths in chains of these lengths and several columns of weights, in one pass."""
         widest, dtype = bandwidths.max(), self.queries.dtype
         powers = (widest / bandwidths) ** 2
         sums = np.empty((len(bandwidths), len(self.queries), log_weight.shape[1]))
@@ -133,7 +133,7 @@ class _Pair:
             total = part._grid_totals(widest, powers, lengths, weight, product, shift)
             base = shift - (part._squared_norms(widest) if product else 0)
             sums[:, rows] = (_log2(total) + powers[:, None, None] * base[:, None]) * _LN2 + heaviest
-            # floored terms must not show: they are to the smallest safe total as rounding is to one
+            # clipped terms must stay below the rounding error of the smallest safe total
             safe = total > len(self.points) * 2.0 ** -limit(dtype) / np.finfo(dtype).eps
             safe &= np.isfinite(shift)[:, None]
             for g, c in zip(*np.nonzero(~safe.all(axis=1)), strict=True):
@@ -170,7 +170,7 @@ class _Pair:
         return replace(self, queries=self.queries[rows], excluded=excluded)
 
     def _rows_by_form(self, bandwidth: float, finest: float | None = None) -> Iterator[tuple[Ints, bool]]:
-        """Split the queries into those safe for the matrix product and those that need differences."""
+        """Split the queries into those that are safe with a matrix product and those that need differences."""
         if self.queries.shape[1] <= _FEW_DIMENSIONS:
             yield np.arange(len(self.queries)), False
             return
@@ -196,13 +196,13 @@ class _Pair:
 
     def _sampled_shift(self, bandwidth: float, column: NDArray[np.float64], product: bool) -> NDArray[np.float64]:
         sample = np.unique(np.linspace(0, len(self.points) - 1, _SAMPLE).astype(int))
-        found = np.minimum(np.searchsorted(sample, self.excluded), len(sample) - 1)
-        excluded = np.where(sample[found] == self.excluded, found, -1)
+        position = np.minimum(np.searchsorted(sample, self.excluded), len(sample) - 1)
+        excluded = np.where(sample[position] == self.excluded, position, -1)
         part = replace(self, points=self.points[sample], excluded=excluded)
         return part._shift(bandwidth, column[sample], product)
 
     def _shift(self, bandwidth: float, column: NDArray[np.float64], product: bool) -> NDArray[np.float64]:
-        """Return each row's largest exponent, in the engine's precision."""
+        """Return the largest exponent of each row, in the precision of the engine."""
         largest = np.full(len(self.queries), -np.inf)
 
         def raise_to(x: Floats, chunk: _Chunk, excluded: Ints, block: slice) -> None:
@@ -214,7 +214,7 @@ class _Pair:
     def _totals(
         self, bandwidth: float, column: NDArray[np.float64], product: bool, shift: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return Σ 2^(exponent − shift); where the shift is −∞ there is nothing to sum."""
+        """Return Σ 2^(exponent − shift); rows with shift −∞ have nothing to sum."""
         total = np.zeros(len(self.queries))
         row = np.where(np.isneginf(shift), np.finfo(np.float32).max, shift).astype(self.queries.dtype)
 
@@ -232,7 +232,7 @@ class _Pair:
         kernel: Callable[[Floats, _Chunk, Ints, slice], None],
         weight: NDArray[np.float64] | None = None,
     ) -> None:
-        """Call the kernel on every block of rows against every chunk of points, rows in parallel."""
+        """Call the kernel for every block of rows and every chunk of points, with rows in parallel."""
         size = int(np.clip(-(-len(self.queries) // (4 * parallel.thread_count())), kernels.ROWS, _BLOCK))
         blocks = parallel.split(len(self.queries), size)
         for chunk in self._chunks(bandwidth, column, product, weight):

@@ -1,15 +1,14 @@
 """Compiled inner loops of the CPU engine.
 
-Everything here is in base 2 and in scaled coordinates: x and y are divided by h·sqrt(2·ln 2), so that the Gaussian
-kernel is 2^(−‖x − y‖²). Points come in tiles of shape (tiles, dimensions, columns); a tile of exponents for ROWS
-queries stays in the L2 cache from the moment it is filled until it is summed.
+Everything here uses base 2 and scaled coordinates: x and y are divided by h·sqrt(2·ln 2), so that the Gaussian kernel
+is 2^(−‖x − y‖²). Points come in tiles of shape (tiles, dimensions, columns); a tile of exponents for ROWS queries stays
+in the L2 cache from the moment it is filled until it is summed.
 
-An exponent is exponent[i, j] + column[j] − row[i]. Filled by a matrix product it is 2·x·y, and the squared norms are in
-`column` and `row`; filled by differences it is −‖x − y‖², slower in many dimensions but not subject to cancellation
-when the data lie far from their centre. The row term also carries the row's shift, which keeps the sums in range.
+An exponent is exponent[i, j] + column[j] − row[i]. With a matrix product, exponent[i, j] is 2·x·y, and the squared
+norms are in `column` and `row`. With differences it is −‖x − y‖²: slower in many dimensions, but free of cancellation
+when the data are far from their centre. The row term also contains the shift of the row, which keeps the sums in range.
 
-Whole arrays and indices are passed to the inner functions, not rows: making a view of a row costs as much as a tenth of
-the work on it.
+Inner functions take whole arrays and indices, not rows: creating a view of a row costs a tenth of the work on it.
 """
 
 import numpy as np
@@ -22,12 +21,12 @@ COLUMNS = 512
 """A tile of 64 × 512 doubles fills a quarter of a 1 MiB L2 cache."""
 
 _REASSOCIATE = ("reassoc", "contract", "nsz")
-"""Lets sums run in vectors; infinities and NaN keep their meaning."""
+"""Allows vectorised sums; infinities and NaN keep their meaning."""
 
 
 @compiled(*_REASSOCIATE)
 def _take_differences(x, i, tiles, k, buffer):
-    """Fill the buffer's first row with −‖x − y‖², four dimensions at a time so that few passes go over it."""
+    """Fill the first row of the buffer with −‖x − y‖², four dimensions at a time to need few passes over it."""
     dimensions, columns = x.shape[1], tiles.shape[2]
     d = dimensions % 4
     if d == 3:
@@ -62,10 +61,10 @@ def _take_differences(x, i, tiles, k, buffer):
 
 @compiled()
 def _exponents(x, i, start, tiles, k, product, excluded, first, buffer):
-    """Return the buffer's row that holds the exponents of query i against tile k.
+    """Return the row of the buffer with the exponents of query i and tile k.
 
-    A product has filled the whole buffer beforehand, from row `start` on; differences are taken now, into a row that
-    stays in the L1 cache. An excluded point's exponent becomes hopelessly small.
+    A matrix product has already filled the whole buffer, from row `start` on; differences are computed now, into a row
+    that stays in the L1 cache. The exponent of an excluded point becomes −∞.
     """
     r = i - start if product else 0
     if not product:
@@ -145,8 +144,8 @@ def max_rows(x, tiles, column, product, excluded, first, largest):
 def sum_rows_of_grid(x, tiles, column, row, product, excluded, first, weight, scales, lengths, smallest, total):
     """Add Σ_j weight_j · 2^(scale·(exponent + column − row)) to `total` (bandwidths, queries, weights).
 
-    The scales start chains of the given lengths. One exponential serves a chain: each next bandwidth is smaller by √2,
-    so its kernel is the square of the last.
+    Each scale starts a chain of the given length. One exponential serves a chain: each bandwidth is smaller by √2 than
+    the one before, so its kernel is the square.
     """
     buffer = np.empty((ROWS, tiles.shape[2]), x.dtype)
     u = np.empty(tiles.shape[2], x.dtype)
@@ -181,7 +180,7 @@ def _sum_and_add(buffer, column):
 
 @compiled()
 def _log2_sum(x, i, tiles, k, excluded, buffer):
-    """Return log2 Σ_j 2^(−‖x − y‖²) by the largest exponent, however small it is; with `excluded` but for j = i."""
+    """Return log2 Σ_j 2^(−‖x − y‖²), relative to the largest exponent; `excluded` leaves out j = i."""
     _take_differences(x, i, tiles, k, buffer)
     if excluded:
         buffer[0, i] = -np.inf
@@ -197,8 +196,8 @@ def _log2_sum(x, i, tiles, k, excluded, buffer):
 def mean_log2_sums(x_rows, x_tiles, i, y_rows, y_tiles, k, own, both, least, column, buffer):
     """Return the mean over the rows of sample i of log2 Σ 2^(−‖x − y‖²) over sample k, and with `both` the reverse.
 
-    One exponential of a pair of rows serves both means. Sums below `least`, where terms may have met their floor, are
-    done again one by one. With `own` the samples are the same, and each row is left out of its own sum.
+    One exponential of a pair of rows serves both means. Sums below `least`, where terms may have been clipped, are
+    computed again one by one. With `own` the samples are the same, and each row is left out of its own sum.
     """
     forward, backward = 0.0, 0.0
     column[:] = 0

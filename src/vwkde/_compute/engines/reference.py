@@ -1,4 +1,4 @@
-"""The plain engine: every distance, every exponential, in float64. Slow, and the oracle for the others."""
+"""The reference engine: every distance and every exponential in float64. Slow; the oracle for the others."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,6 +1,6 @@
-"""The plain torch engine: exponents in blocks on any device, for GPUs where there is no Triton.
+"""The plain torch engine: exponents in blocks on any device, for GPUs without Triton.
 
-It also holds what the Triton engine shares with it: samples on the device, in units in which exponents have base two.
+It also has what the Triton engine shares: samples on the device, in units in which exponents have base two.
 """
 
 from dataclasses import dataclass, replace
@@ -24,17 +24,17 @@ Floats = NDArray[np.floating]
 
 LN2 = float(np.log(2))
 FEW_DIMENSIONS = 6
-"""Up to here differences of coordinates are as fast as a matrix product."""
+"""Up to this many dimensions, differences of coordinates are as fast as a matrix product."""
 NOTHING = -1e38
-"""The logarithm of zero: finite, so that differences of two of them are numbers."""
+"""Stands for the logarithm of zero: finite, so that the difference of two is a number."""
 EXCLUDED = -2e38
-"""The exponent of what has no share in a sum."""
+"""The exponent of points that are left out of a sum."""
 _LARGEST_BLOCK = {"cpu": 2**20, "cuda": 2**26}
-"""Numbers in a block at most: on a CPU what its caches hold, on a GPU what fills it."""
+"""Maximum numbers in a block: what fits into CPU caches, or what fills a GPU."""
 _SMALLEST_BLOCK = 2**12
-"""Numbers in a block at least: smaller ones save no memory worth the time."""
+"""Minimum numbers in a block: smaller blocks save too little memory for the time they cost."""
 _BLOCKS_AT_ONCE = 4
-"""Blocks that an exponential and its sum need at the same time."""
+"""Blocks in memory at the same time during an exponential and its sum."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class Problem:
     """Queries and points on a device, centred, in units of the widest bandwidth.
 
     The exponent of a term, to base two, is column − power · ‖x − y‖²; there is a power for each bandwidth, and a column
-    for each column of weights. `heaviest` are the logarithms of the largest weights, which the columns lack.
+    for each column of weights. `heaviest` are the logarithms of the largest weights, which are subtracted from the
+    columns.
     """
 
     x: "Tensor"
@@ -53,7 +54,7 @@ class Problem:
     excluded: "Tensor | None"
 
     def only(self, rows: "Tensor | slice") -> "Problem":
-        """Return the problem of some of the queries."""
+        """Return the problem for some of the queries."""
         return replace(self, x=self.x[rows], excluded=None if self.excluded is None else self.excluded[rows])
 
     @lazy
@@ -67,7 +68,7 @@ class Problem:
         return 1000.0 if self.x.element_size() == 8 else 80.0
 
     def log_sums(self, base_two: "Tensor") -> NDArray[np.float64]:
-        """Return natural logarithms, (bandwidths, queries, columns), of those base two, the last two axes swapped."""
+        """Convert base-two logarithms, (bandwidths, columns, queries), to natural ones; swap the last two axes."""
         return base_two.cpu().numpy().transpose(0, 2, 1) * LN2 + self.heaviest
 
 
@@ -131,11 +132,11 @@ def mean_log2_sums(x: NDArray[np.float32], y: NDArray[np.float32], own: bool, de
         if own:
             return torch.stack([_mean_log2_sum(sample, sample[None], own)[0] for sample in queries]).cpu().numpy()
         size = max(1, _LARGEST_BLOCK[_kind(device)] // (x.shape[1] * y.shape[1]))
-        found = [
+        means = [
             torch.cat([_mean_log2_sum(sample, points[block], own) for block in parallel.split(len(points), size)])
             for sample in track(queries, "comparing images", len(queries))
         ]
-        return torch.stack(found).cpu().numpy()
+        return torch.stack(means).cpu().numpy()
 
 
 def _mean_log2_sum(sample: "Tensor", others: "Tensor", own: bool) -> "Tensor":
@@ -152,7 +153,7 @@ def _kind(device: str) -> str:
 
 
 def _block_shape(rows: int, problem: Problem, memory_budget: int) -> tuple[int, int]:
-    """Return how many queries and how many points make a block."""
+    """Return the numbers of queries and points in a block."""
     size = problem.y.element_size() * _BLOCKS_AT_ONCE
     area = max(_SMALLEST_BLOCK, min(memory_budget // size, _LARGEST_BLOCK[_kind(str(problem.y.device))]))
     high = max(1, min(rows, int(area**0.5)))
@@ -194,7 +195,7 @@ def _squared_distances(x: "Tensor", y: "Tensor") -> "Tensor":
 
 
 def _exclude(exponent: "Tensor", excluded: "Tensor", points: slice) -> None:
-    """Take each query's own point out, where it is among these points."""
+    """Exclude the point of each query, if it is among these points."""
     import torch
 
     rows = torch.nonzero((excluded >= points.start) & (excluded < points.stop))[:, 0]

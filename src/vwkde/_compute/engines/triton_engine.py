@@ -1,7 +1,7 @@
 """The CUDA engine: fused Triton kernels, one launch for all bandwidths and columns of weights.
 
-In single precision and many dimensions exponents come from matrix products on the tensor cores, except for queries that
-lie far out in units of the bandwidth, where cancellation would show. Everything else is by differences of coordinates.
+In single precision and many dimensions, exponents come from matrix products on the tensor cores, except for queries far
+from the centre in units of the bandwidth, where cancellation would show. All others use differences of coordinates.
 """
 
 from contextlib import AbstractContextManager
@@ -29,7 +29,7 @@ Pairs = list[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Shape:
-    """How a kernel is cut: queries and points of a tile, warps of a program, stages of its pipeline."""
+    """Launch shape of a kernel: queries and points per tile, warps per program, pipeline stages."""
 
     rows: int
     points: int
@@ -38,23 +38,23 @@ class Shape:
 
 
 BY_PRODUCTS = {16: Shape(128, 128, 4), 32: Shape(128, 128, 8, 2)}
-"""By the columns that the tensor cores take at once."""
+"""By the number of columns that the tensor cores process at once."""
 BY_PRODUCTS_OF_MANY = Shape(128, 64, 4, 2)
-"""Where the columns are taken 32 at a time."""
+"""For columns processed 32 at a time."""
 BY_DIFFERENCES = {4: Shape(512, 16, 4), 8: Shape(256, 8, 4)}
 """By the size of a number in bytes."""
 OF_BATCHES = Shape(256, 16, 4)
 _MOST_UNROLLED = 16
-"""Columns up to which loops over them are unrolled."""
+"""Maximum columns for which loops over them are unrolled."""
 _PROGRAMS = 2_048
-"""Programs that fill a GPU: where queries are few, the points are dealt to so many."""
+"""Programs that fill a GPU: with few queries, the points are divided among this many."""
 _LONGEST_PART = 2**17
-"""Points that one program sums at most: parts are joined in double precision."""
+"""Maximum points that one program sums: parts are joined in double precision."""
 _FEWEST_ROWS = 2**16
-"""Queries of a launch at least, where there are so many: fewer save no memory worth the time."""
+"""Minimum queries per launch, if there are this many: fewer save too little memory for the time they cost."""
 _NO_GPU = (
-    "The engine 'triton' needs a CUDA GPU: take engine='auto', or where there is a GPU, a torch that knows it, "
-    "installed with: pip install 'vwkde[torch]'"
+    "The engine 'triton' needs a CUDA GPU: use engine='auto' or, if there is a GPU, install torch with CUDA support: "
+    "pip install 'vwkde[torch]'"
 )
 _BYTES_PER_SUM = 40
 """Memory for the largest exponent and the total of a part, and for joining them."""
@@ -86,7 +86,7 @@ def log_sums(
 
 
 def mean_log2_sums(x: NDArray[np.float32], y: NDArray[np.float32], own: bool, device: str) -> NDArray[np.float64]:
-    """Return the mean log sums between samples, by one launch; see `MeanLog2Sums`."""
+    """Return the mean log sums between samples, in one launch; see `MeanLog2Sums`."""
     import torch
 
     from vwkde._compute.engines import triton_kernels
@@ -134,7 +134,7 @@ class _Points:
         return self.problem.y.double().square().sum(dim=1)
 
     def columns(self, pairs: Pairs, product: bool) -> "Tensor":
-        """Return what is added to the exponents of each problem, padded with points that have no share."""
+        """Return what is added to the exponents of each pair, padded with excluded points."""
         import torch
 
         chosen = torch.stack([self.problem.columns[c] for _, c in pairs])
@@ -209,14 +209,14 @@ def _joined(largest: "Tensor", total: "Tensor") -> "Tensor":
 
 
 def _padded(tensor: "Tensor", multiple: int, value: float = 0.0) -> "Tensor":
-    """Return the tensor with its last axis filled up to a multiple."""
+    """Return the tensor with its last axis padded to a multiple."""
     from torch.nn.functional import pad
 
     return pad(tensor, (0, -tensor.shape[-1] % multiple), value=value)
 
 
 def _width(columns: int) -> int:
-    """Return the columns to which that many are filled up for the tensor cores."""
+    """Return the number of columns after padding for the tensor cores."""
     return 16 if columns <= 16 else 32 * -(-columns // 32)
 
 
@@ -225,7 +225,7 @@ def _product_shape(columns: int) -> Shape:
 
 
 def _halves(rows: "Tensor", multiple: int) -> "Tensor":
-    """Return rows of high parts, of 11 bits, then of low ones; columns and rows are filled up with zeros."""
+    """Return rows of high parts, of 11 bits, then of low parts; columns and rows are padded with zeros."""
     import torch
     from torch.nn.functional import pad
 
@@ -235,7 +235,7 @@ def _halves(rows: "Tensor", multiple: int) -> "Tensor":
 
 
 def _eleven_bits(numbers: "Tensor") -> "Tensor":
-    """Round to the nearest number that a tensor core takes as it is: ten bits after the first."""
+    """Round to the nearest number that a tensor core represents exactly: ten bits after the first."""
     import torch
 
     bits = numbers.view(torch.int32)
@@ -246,12 +246,12 @@ def _require(device: str) -> None:
     require_torch(device, "The engine 'triton' needs", _NO_GPU)
     if not is_cuda(device):
         raise ValueError(
-            f"The engine 'triton' needs a CUDA GPU. Got device={device!r} instead; take device='cuda', or "
-            f"engine='torch', which runs there too."
+            f"The engine 'triton' needs a CUDA GPU. Got device={device!r} instead; use device='cuda', or "
+            f"engine='torch', which also runs there."
         )
     if find_spec("triton") is None:
         raise ImportError(
-            "The engine 'triton' needs Triton; install it with: pip install triton. Without it, engine='torch' runs on "
+            "The engine 'triton' needs Triton; install it with: pip install triton. Or use engine='torch' on "
             "the same GPU."
         )
 

@@ -1,13 +1,13 @@
 """The Triton kernels: log kernel sums in tiles that never leave the chip.
 
-A program takes a block of queries and a part of the points. It keeps, for each query, the largest exponent so far and
-the sum of 2^(exponent − largest), and writes both; parts are joined afterwards. So no exponent can overflow, and a
-query far from everything keeps its sum. `NOTHING` stands for the logarithm of zero: it is finite, so that differences
-of two of them are numbers.
+A program processes a block of queries and a part of the points. It keeps, for each query, the largest exponent so far
+and the sum of 2^(exponent − largest), and writes both; parts are joined afterwards. So no exponent can overflow, and a
+query far from all points keeps its sum. `NOTHING` stands for the logarithm of zero: it is finite, so that the
+difference of two is a number.
 
-Exponents come in two forms. By differences, each thread owns queries and walks over the points: nothing is passed
-between threads. By product, 2·x·y is taken on the tensor cores: numbers are split in two of 11 bits each, high and low,
-which the cores multiply exactly, and of the four products the smallest is left out.
+Exponents have two forms. With differences, each thread owns queries and loops over the points: threads exchange
+nothing. With products, the tensor cores compute 2·x·y: numbers are split into a high and a low part of 11 bits each,
+which the cores multiply exactly, and the smallest of the four products is left out.
 """
 
 import triton
@@ -19,7 +19,7 @@ EXCLUDED = tl.constexpr(-2e38)
 
 @triton.jit
 def _join(largest, total, exponent, axis: tl.constexpr):
-    """Add a tile of exponents to the sums, one sum for each place along the other axis."""
+    """Add a tile of exponents to the sums, one sum for each position along the other axis."""
     higher = tl.maximum(largest, tl.max(exponent, axis))
     terms = tl.exp2(exponent - tl.expand_dims(higher, axis))
     return higher, total * tl.exp2(largest - higher) + tl.sum(terms, axis)
@@ -30,7 +30,7 @@ def _differences(
     largest, total, x, y, column, power, rows, n, m, own, first, last,
     COLUMNS: tl.constexpr, UNROLLED: tl.constexpr, LEAVE_OUT: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Walk over tiles of points: x and y are transposed, (columns, n) and (columns, m)."""
+    """Loop over tiles of points: x and y are transposed, (columns, n) and (columns, m)."""
     for tile in range(first, last):
         places = tile * TILE + tl.arange(0, TILE)
         squared = tl.zeros([TILE, rows.shape[0]], x.dtype.element_ty)
@@ -85,7 +85,7 @@ def sums_by_differences(
 
 @triton.jit
 def _multiply(product, x_high, x_low, y, WIDTH: tl.constexpr):
-    """Add x·y, the largest parts last."""
+    """Add x·y, largest parts last."""
     y_high = tl.trans(tl.load(y))
     y_low = tl.trans(tl.load(y + WIDTH))
     product = tl.dot(x_low, y_high, product, input_precision="tf32")
@@ -98,7 +98,7 @@ def _products(
     largest, total, x_high, x_low, x, y, column, power, rows, own, first, last,
     WIDTH: tl.constexpr, CHUNK: tl.constexpr, LEAVE_OUT: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Walk over tiles of points: rows of x and y hold the high parts of all columns, then the low ones."""
+    """Loop over tiles of points: rows of x and y have the high parts of all columns, then the low parts."""
     within = tl.arange(0, CHUNK)
     for tile in range(first, last):
         places = tile * TILE + tl.arange(0, TILE)
@@ -109,7 +109,7 @@ def _products(
         else:
             for d in range(0, WIDTH, CHUNK):
                 start_x = x + rows[:, None].to(tl.int64) * (2 * WIDTH) + d + within[None, :]
-                # the cores cut off what does not fit when they add: so they add few numbers, and the rest is rounded
+                # the cores truncate when they add, so they add only a few numbers; the rest is added with rounding
                 nothing = tl.zeros([rows.shape[0], TILE], tl.float32)
                 product += _multiply(nothing, tl.load(start_x), tl.load(start_x + WIDTH), start + d, WIDTH)
         exponent = product * power + tl.load(column + places)[None, :]
@@ -124,7 +124,7 @@ def sums_by_products(
     x, y, column, power, excluded, largests, totals, n, m, tiles, tiles_of_part,
     WIDTH: tl.constexpr, CHUNK: tl.constexpr, LEAVE_OUT: tl.constexpr, ROWS: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Do the same by matrix products; the exponents lack −‖x‖², which is the same for all terms of a sum."""
+    """Do the same with matrix products; the exponents omit −‖x‖², which is the same for all terms of a sum."""
     part, problem = tl.program_id(1), tl.program_id(2).to(tl.int64)
     rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     first = part * tiles_of_part
@@ -160,7 +160,7 @@ def mean_sums_of_batches(
     x, y, column, means, x_points, n, m, tiles,
     COLUMNS: tl.constexpr, UNROLLED: tl.constexpr, LEAVE_OUT: tl.constexpr, ROWS: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Fill (samples of x, samples of y, blocks) with the sums over a block's rows of the log kernel sums, base 2.
+    """Fill (samples of x, samples of y, blocks) with the base-2 log kernel sums, summed over the rows of a block.
 
     With LEAVE_OUT a sample of x is compared with itself: each point is left out of its own sum.
     """

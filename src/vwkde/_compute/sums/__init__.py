@@ -1,4 +1,4 @@
-"""Weighted Gaussian log kernel sums, by whatever engine the resources name."""
+"""Weighted Gaussian log kernel sums, computed by the engine of the resources."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,19 +22,19 @@ def log_kernel_sums(
     queries, points
         Arrays (n, d) and (m, d). The sums run in float32 if both are float32, else in float64.
     bandwidth
-        h, or several of them: they share one pass over the distances, and in steps of √2 one exponential.
+        h, or several values: they share one pass over the distances and, in steps of √2, one exponential.
     log_weight
-        One log weight per point (m,), or several columns (m, k), which share the pass too.
+        One log weight per point (m,), or several columns (m, k), which also share the pass.
     leave_one_out
-        The queries are the points, or the first of them, and each sum leaves its own point out.
+        Whether the queries are the points, or the first of them, and each sum leaves out its own point.
     resources
         Engine, device and memory.
 
     Returns
     -------
     ndarray of float64
-        Shape (n,), with the bandwidths as a leading axis and the columns of weights as a last one where several were
-        given. A sum over nothing but zero weights is −inf.
+        Shape (n,). Several bandwidths add a leading axis, several columns of weights a last axis. A sum whose weights
+        are all zero is −inf.
     """
     dtype = np.float32 if queries.dtype == points.dtype == np.float32 else np.float64
     bandwidths = np.asarray(bandwidth, dtype=np.float64)
@@ -67,6 +67,6 @@ def _check(
     if not ((bandwidths > 0) & (bandwidths < np.inf)).all():
         raise ValueError(f"The bandwidth must be positive and finite. Got {bandwidths} instead.")
     if weights.ndim not in (1, 2) or len(weights) != len(points) or not (weights < np.inf).all():
-        raise ValueError(f"log_weight must hold one number below infinity for each of the {len(points)} points.")
+        raise ValueError(f"log_weight must have one number below infinity for each of the {len(points)} points.")
     if leave_one_out and len(queries) > len(points):
-        raise ValueError("leave_one_out needs the points themselves, or the first of them, as queries.")
+        raise ValueError("With leave_one_out, the queries must be the points themselves, or the first of them.")

@@ -1,7 +1,7 @@
 """Kernel sums between many samples of one size: each against all others, in single precision.
 
-For two samples X and Y what comes out is one number: the mean over the points of X of the log kernel sum over those of
-Y. It is what a plain estimate of KL needs, and nothing larger than a row of one pair is ever held.
+For two samples X and Y the result is one number: the mean over the points of X of the log kernel sum over the points of
+Y. This is what a plain KL estimate needs, and nothing larger than a row of one pair is ever in memory.
 """
 
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 _FAR = np.float32(1e4)
-"""Where padding stands, in bandwidths: its kernel is at the floor for every point."""
+"""Coordinate of padding points, in bandwidths: their kernel is at the floor for every point."""
 _VECTOR = 16
 _LN2 = np.log(2)
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Samples of one size, (samples, points, columns), in units of the bandwidth; also transposed and padded."""
+    """Samples of equal size, (samples, points, columns), in units of the bandwidth; also transposed and padded."""
 
     rows: Singles
     tiles: Singles
@@ -37,7 +37,7 @@ class Batch:
 
 
 def make_batch(samples: NDArray[np.floating], centre: Floats, bandwidth: float) -> Batch:
-    """Return samples of shape (samples, points, columns) ready for sums with that bandwidth."""
+    """Prepare samples of shape (samples, points, columns) for sums with this bandwidth."""
     rows = ((samples - centre) / (bandwidth * np.sqrt(2 * _LN2))).astype(np.float32)
     count = rows.shape[1]
     tiles = np.full((len(rows), rows.shape[2], _VECTOR * -(-count // _VECTOR)), _FAR, dtype=np.float32)
@@ -61,8 +61,8 @@ def mutual_mean_log_sums(
 ) -> Floats:
     """Return the same for all pairs of one batch; on the diagonal each point is left out of its own sum.
 
-    With `first`, only pairs of which one sample is that or a later one are computed, and with `only`, pairs of these
-    samples with later ones; the others are NaN.
+    Only pairs with at least one sample from index `first` on are computed and, with `only`, pairs of these samples with
+    later ones; all others are NaN.
     """
     means = resources.engine.mean_log2_sums
     if means is not None:
@@ -71,7 +71,7 @@ def mutual_mean_log_sums(
     rows = [(i, range(max(i, first), len(batch))) for i in (range(len(batch)) if only is None else only)]
     for (i, others), (forward, backward) in zip(rows, _compare(batch, batch, rows, mutual=True), strict=True):
         result[others.start : others.stop, i] = backward
-        result[i, others.start : others.stop] = forward  # last, because on the diagonal there is no way back
+        result[i, others.start : others.stop] = forward  # last, because on the diagonal there is no backward sum
     return result
 
 
@@ -87,7 +87,7 @@ def _mutual_on_device(rows: Singles, first: int, means: MeanLog2Sums, device: st
 
 
 def _compare(x: Batch, y: Batch, rows: list[tuple[int, range]], mutual: bool) -> list[tuple[Floats, Floats]]:
-    """Return the means of samples of x with others of y: forward, and where they are compared mutually, backward."""
+    """Return the means of samples of x with samples of y: forward and, if `mutual`, backward."""
     width = max(x.tiles.shape[2], y.tiles.shape[2])
     least = np.float32(width * 2.0 ** -limit(np.dtype(np.float32)) / np.finfo(np.float32).eps)
 

@@ -1,4 +1,4 @@
-"""How a density changes around a point: models of its score and of its Laplacian.
+"""Models of a density's derivatives: its score and its Laplacian.
 
 `DERIVATIVES` is the registry: a new named model is a module here and one entry.
 """
@@ -18,7 +18,7 @@ from vwkde._models.gaussian import GaussianModel, fit_gaussian_to_all
 
 Models = tuple[Derivatives, Derivatives]
 Losses = tuple[dict[str, float], dict[str, float]]
-"""Held-out score-matching losses of the models tried, for each sample; empty where nothing was tried."""
+"""Held-out score-matching losses of the models tried, for each sample; empty if nothing was tried."""
 NO_LOSSES: Losses = ({}, {})
 
 _SIDES = ("numerator", "denominator")
@@ -49,21 +49,21 @@ DERIVATIVES: dict[str, Callable[[Sample, str | None, int, str], Derivatives]] = 
     "kernel": _fit_kernel,
     "network": _fit_network,
 }
-"""Fits of a sample by name, with what the sample is called in warnings, a seed and the device of networks."""
+"""Fits by name; each takes a sample, its name in warnings or None, a seed, and the device of networks."""
 
 
 def fit_derivatives(
     kind: Any, samples: tuple[Sample, Sample], seed: int, device: str = "cpu", quiet: bool = False
 ) -> tuple[Models, Losses]:
-    """Fit the derivatives of both densities, by a name, "auto" or an object, and return the losses they were chosen by.
+    """Fit the derivatives of both densities, by a name, "auto" or an object; also return the losses of the choice.
 
-    `quiet` is for parts of samples: they may lack what all rows have, and nothing is reported of them.
+    `quiet` is for parts of samples, which may be degenerate although the whole is not: they raise no warnings.
     """
 
     def fit(side: str) -> tuple[Derivatives, dict[str, float]]:
         return _fit_one(kind, samples[_SIDES.index(side)], None if quiet else side, seed, device)
 
-    # many small steps in Python: on the few rows of a part, two threads would only wait for each other
+    # a fit is many small steps in Python: for the few rows of a part, two threads would only wait for each other
     with parallel.at_most(1 if quiet else None):
         (one, its_losses), (other, other_losses) = parallel.run(fit, list(_SIDES), "derivatives")
     return (one, other), (its_losses, other_losses)
@@ -78,7 +78,7 @@ def _fit_one(
     kind: Any, sample: Sample, side: str | None, seed: int, device: str
 ) -> tuple[Derivatives, dict[str, float]]:
     if not isinstance(kind, str):
-        # a copy for each side: `fit` may return the object itself
+        # a copy for each side, because `fit` may return the object itself
         return deepcopy(kind).fit(sample.points, sample.weight), {}
     if kind != "auto":
         return DERIVATIVES[kind](sample, side, seed, device), {}

@@ -1,13 +1,13 @@
-"""Derivatives from a kernel expansion around a Gaussian: any smooth shape, by linear solves and without a likelihood.
+"""Derivatives from a kernel expansion around a Gaussian: any smooth shape, fitted by linear solves.
 
 The model is log p(x) = log g(x) + Σ_m θ_m k(x, z_m), with g the fitted Gaussian and k a Gaussian kernel of width σ.
 The sum of ∇²log p + ½‖∇log p‖² over the sample (Hyvärinen's score matching) is, up to a constant, quadratic in θ,
 
     ½ θᵀAθ + θ·b,      A_ml = Σ_i ∇k_m·∇k_l,      b_m = Σ_i ∇²k_m + ∇log g·∇k_m,
 
-and needs no normalising constant. A ridge on the expansion's norm as a function, θᵀKθ, leads back to the Gaussian.
-With D_im = ‖x_i − z_m‖², (x_i − z_m)·(x_i − z_l) = ½ (D_im + D_il − ‖z_m − z_l‖²), so that A takes two matrix products:
-no array has three axes.
+and needs no normalising constant. A ridge on the norm of the expansion, θᵀKθ, shrinks it towards the Gaussian.
+With D_im = ‖x_i − z_m‖², (x_i − z_m)·(x_i − z_l) = ½ (D_im + D_il − ‖z_m − z_l‖²), so that A takes two matrix products
+and no array has three axes.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ Folds = list[NDArray[np.bool_]]
 
 _MOST_BASIS = 200
 _MOST_ROWS = 5_000
-"""Rows to which the coefficients are fitted: two hundred of them need no more."""
+"""Rows to which the coefficients are fitted: enough for two hundred of them."""
 _ROWS = 1_024
 """Rows evaluated at a time: 1,024 × 200 doubles, 1.6 MiB."""
 _FOLDS = 5
@@ -52,7 +52,7 @@ class KernelDerivatives:
 
     @property
     def degenerate(self) -> bool:
-        """Whether some direction hardly varies, so that there is no density to speak of."""
+        """Whether some direction hardly varies, so that there is no density."""
         return self.base.degenerate
 
     def score(self, x: Floats) -> Floats:
@@ -66,7 +66,7 @@ class KernelDerivatives:
         return laplacian - np.trace(self.base.precision) + (score**2).sum(axis=1)
 
     def log_density(self, x: Floats) -> Floats:
-        """Return log p less its normalising constant."""
+        """Return log p without its normalising constant."""
         return self.base.log_density(x) + self._expansion(x)[0]
 
     def _expansion(self, x: Floats) -> tuple[Floats, Floats, Floats]:
@@ -83,7 +83,7 @@ class KernelDerivatives:
 
     def kernel(self, x: Floats) -> tuple[Floats, Floats]:
         """Return squared distances to the basis points, and the kernels, both (n, m)."""
-        distance = cdist(x, self.basis, "sqeuclidean")  # a matrix product would lose what sets near points apart
+        distance = cdist(x, self.basis, "sqeuclidean")  # a matrix product would lose the digits of small distances
         return distance, np.exp(-0.5 * distance / self.length_scale**2)
 
 
@@ -91,8 +91,8 @@ class KernelDerivatives:
 def fit_kernel(x: Floats, weight: Floats, name: str | None = None, random_state: int = 0) -> KernelDerivatives:
     """Fit the expansion to a whitened sample; its name, if any, is for the warning when it has no density.
 
-    Width and ridge are those of the lowest held-out loss. Where that is not clearly below the Gaussian's, rows are too
-    few to tell, or the rows are heaped on few values, the expansion is empty.
+    Width and ridge are those of the lowest held-out loss. The expansion is empty if that is not clearly below the
+    Gaussian's, if there are too few rows to decide, or if many rows share few values.
     """
     base = fit_gaussian(x, weight, name)
     random = np.random.default_rng(random_state)
@@ -106,13 +106,14 @@ def fit_kernel(x: Floats, weight: Floats, name: str | None = None, random_state:
     models = [KernelDerivatives(base, basis, np.zeros(len(basis)), scale) for scale in _length_scales(basis)]
     trials = (trial for model in models for trial in _try_ridges(model, x, weight, folds))
     best = min(trials, key=lambda trial: trial.loss)
-    better = is_gain(score_matching_terms(base, x), best.held_out(x, folds), weight)
+    by_gaussian = score_matching_terms(base.score(x), base.laplacian_over_density(x))
+    better = is_gain(by_gaussian, best.held_out(x, folds), weight)
     return best.model if better and not _is_heaped(best.model, x, weight) else empty
 
 
 @dataclass(frozen=True)
 class _Objective:
-    """The summed loss of some rows as a function of the coefficients: its A, its b, and the rows' weight."""
+    """The summed loss of some rows as a function of the coefficients: its A and b, and the rows' weight."""
 
     curvature: Floats
     slope: Floats
@@ -130,23 +131,24 @@ class _Objective:
     def minimiser(self, penalty: Floats) -> Floats:
         """Return the coefficients of the lowest mean loss plus penalty."""
         matrix = self.curvature + self.weight * penalty
-        matrix[np.diag_indices(len(matrix))] += 1e-12 * np.trace(matrix)  # more than rounding takes away
+        matrix[np.diag_indices(len(matrix))] += 1e-12 * np.trace(matrix)  # larger than the rounding errors
         return -cho_solve(cho_factor(matrix, overwrite_a=True, check_finite=False), self.slope, check_finite=False)
 
 
 @dataclass(frozen=True)
 class _Trial:
-    """A model fitted to all rows, the same without each fold, and the loss of these at the rows left out."""
+    """A model fitted to all rows, one without each fold, and the loss of these at the held-out rows."""
 
     model: KernelDerivatives
     without: list[KernelDerivatives]
     loss: float
 
     def held_out(self, x: Floats, folds: Folds) -> Floats:
-        """Return the loss at every row."""
+        """Return the loss at every row of the model that has not seen it."""
         result = np.empty(len(x))
         for fold, model in zip(folds, self.without, strict=True):
-            result[fold] = score_matching_terms(model, x[fold])
+            rows = x[fold]
+            result[fold] = score_matching_terms(model.score(rows), model.laplacian_over_density(rows))
         return result
 
 
@@ -174,10 +176,11 @@ def _objective(model: KernelDerivatives, between: Floats, x: Floats, weight: Flo
 
 
 def _is_heaped(model: KernelDerivatives, x: Floats, weight: Floats) -> bool:
-    """Tell whether the density is piled onto values that repeat, such as those of a column of zeros and ones.
+    """Return whether the density is concentrated on repeated values, such as those of a column of zeros and ones.
 
     The loss falls without limit there, held out or not. But a density has ∫∇²p = 0, so that the mean of ∇²p/p over the
-    sample is near zero next to that of ‖∇log p‖²; a heap has steep flanks, where no row lies, and a hollow mean.
+    sample is near zero relative to that of ‖∇log p‖². A concentrated density has its steep flanks where there are no
+    rows, so that this mean is clearly negative.
     """
     laplacian = np.average(model.laplacian_over_density(x), weights=weight)
     return bool(laplacian < -0.5 * np.average((model.score(x) ** 2).sum(axis=1), weights=weight))

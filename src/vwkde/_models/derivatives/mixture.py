@@ -1,10 +1,10 @@
 """Derivatives of a Gaussian mixture fitted to the sample: densities with several modes, in closed form.
 
-With components of score s_k and precision P_k, and the shares r_k, the probabilities that a point belongs to each,
+With scores s_k and precisions P_k of the components, and shares r_k, the probabilities that a point belongs to each,
 
     ∇log p = Σ r_k s_k,        ∇²p/p = Σ r_k (‖s_k‖² − trace P_k).
 
-Only the shares depend on densities, and they are formed from logarithms.
+Only the shares depend on densities, and they are computed from logarithms.
 """
 
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ Floats = NDArray[np.float64]
 
 _MOST_COMPONENTS = 6
 _STARTS, _MORE_STARTS = 2, 6
-"""Starts of each search. With one covariance for all components there are more: in many columns most lead nowhere."""
+"""Starts of each search. With one covariance for all components there are more: in many columns most starts fail."""
 _MANY_COLUMNS = 6
 _MOST_ROWS = 5_000
-"""Rows in which components are sought: more would hardly move them."""
+"""Rows on which components are fitted: more would hardly change them."""
 _THINNEST = 1e-4
-"""Variance of a component, where the sample's is one, below which it is a heap of equal rows and not a mode."""
+"""Variance, relative to the sample's, below which a component is a set of equal rows and not a mode."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class MixtureDerivatives:
 
     @property
     def degenerate(self) -> bool:
-        """Whether a component hardly varies in some direction, so that there is no density to speak of."""
+        """Whether a component hardly varies in some direction, so that there is no density."""
         return any(component.degenerate for component in self.components)
 
     def score(self, x: Floats) -> Floats:
@@ -87,7 +87,7 @@ class MixtureDerivatives:
 
 
 def make_mixture(weights: Floats, means: Floats, precisions: Floats) -> MixtureDerivatives:
-    """Return the mixture of these components; the normalisers follow."""
+    """Return the mixture of these components, with their normalisers."""
     log_normalisers = 0.5 * (np.linalg.slogdet(precisions)[1] - means.shape[1] * np.log(2 * np.pi))
     return MixtureDerivatives(weights, means, precisions, log_normalisers)
 
@@ -96,11 +96,10 @@ def make_mixture(weights: Floats, means: Floats, precisions: Floats) -> MixtureD
 def fit_mixture(x: Floats, weight: Floats, name: str | None = None, random_state: int = 0) -> MixtureDerivatives:
     """Fit a mixture to a whitened sample; its name, if any, is for the warning when it has no density.
 
-    Up to six components, as many as lower the Bayesian information criterion. One component is the fitted Gaussian.
-    Several have a covariance each, or share one: only so are modes found among many columns of noise.
+    It has up to six components, as many as lower the Bayesian information criterion. One component is the fitted
+    Gaussian. Several have a covariance each, or share one, which finds modes even among many columns of noise.
 
-    The fit itself knows no weights. Rows are drawn for it about as often as they weigh; the criterion counts them as
-    they weigh.
+    The fit itself takes no weights: rows are drawn for it in proportion to their weights. The criterion is weighted.
     """
     gaussian = fit_gaussian(x, weight, name)
     one = make_mixture(np.ones(1), gaussian.mean[None], gaussian.precision[None])
@@ -110,15 +109,15 @@ def fit_mixture(x: Floats, weight: Floats, name: str | None = None, random_state
     white = (x - gaussian.mean) @ root
     drawn = _draw_by_weight(white, weight, np.random.default_rng(random_state))
     searches = [_search(shape, drawn, white, weight, random_state) for shape in _SHAPES]
-    _, best = min(searches, key=lambda found: found[0])
+    _, best = min(searches, key=lambda search: search[0])
     means = gaussian.mean + np.linalg.solve(root.T, best.means.T).T
-    found = make_mixture(best.weights, means, root @ best.precisions @ root.T)
-    return one if len(found.weights) == 1 or found.degenerate else found
+    several = make_mixture(best.weights, means, root @ best.precisions @ root.T)
+    return one if len(several.weights) == 1 or several.degenerate else several
 
 
 @parallel.single_threaded()
 def refit_mixture(model: MixtureDerivatives, x: Floats, weight: Floats, random_state: int = 0) -> MixtureDerivatives:
-    """Fit as many components of the same shape to other rows of the density, starting from where they are."""
+    """Fit the same number and shape of components to other rows of the density, starting from the model's."""
     drawn = _draw_by_weight(x, weight, np.random.default_rng(random_state))
     if (model.precisions == model.precisions[0]).all():
         return _tied_mixture(refit_tied(drawn, TiedComponents(model.weights, model.means, model.precisions[0])))
@@ -129,9 +128,9 @@ def refit_mixture(model: MixtureDerivatives, x: Floats, weight: Floats, random_s
 def _search(
     shape: str, drawn: Floats, x: Floats, weight: Floats, random_state: int
 ) -> tuple[float, MixtureDerivatives]:
-    """Return the lowest criterion and its mixture; two counts in a row that do not lower it end the search.
+    """Return the lowest criterion and its mixture; the search ends after two counts in a row that do not lower it.
 
-    A count is given up only after several starts.
+    Each count gets several starts.
     """
     rows, columns = effective_rows(weight), x.shape[1]
     starts = _MORE_STARTS if shape == "tied" and columns >= _MANY_COLUMNS else _STARTS
@@ -141,9 +140,9 @@ def _search(
         worse += 1
         for start in range(starts):
             mixture = _SHAPES[shape](drawn, count, random_state + start)
-            found = _criterion(mixture, shape, x, weight)
-            if found < lowest and _is_sound(mixture, rows):
-                lowest, best, worse = found, mixture, 0
+            criterion = _criterion(mixture, shape, x, weight)
+            if criterion < lowest and _is_sound(mixture, rows):
+                lowest, best, worse = criterion, mixture, 0
                 break
         if worse == 2:
             break
@@ -180,9 +179,9 @@ def _criterion(mixture: MixtureDerivatives, shape: str, x: Floats, weight: Float
 
 
 def _is_sound(mixture: MixtureDerivatives, rows: float) -> bool:
-    """Tell whether every component has the rows it needs and spreads in every direction.
+    """Return whether every component has enough rows and varies in every direction.
 
-    A likelihood grows without limit on a component that shrinks onto equal rows, so it cannot tell.
+    The likelihood cannot show it, since it grows without limit for a component that shrinks onto equal rows.
     """
     thinnest = 1 / np.linalg.eigvalsh(mixture.precisions).max()
     enough = mixture.weights.min() * rows >= _fewest_rows(mixture.means.shape[1])
@@ -190,14 +189,14 @@ def _is_sound(mixture: MixtureDerivatives, rows: float) -> bool:
 
 
 def _fewest_rows(columns: int) -> int:
-    """Return how many rows a component takes: as many as let the Gaussian go without shrinkage, and no handful."""
+    """Return how many rows a component needs: enough for a covariance without shrinkage, and at least ten."""
     return max(10, 2 * columns + 1)
 
 
 def _draw_by_weight(x: Floats, weight: Floats, random: np.random.Generator) -> Floats:
-    """Return rows that stand for the weighted sample: one from each of equally heavy stretches of it.
+    """Return rows that represent the weighted sample: one from each of its consecutive parts of equal weight.
 
-    With equal weights, and not too many rows, that is the sample itself.
+    With equal weights and at most `_MOST_ROWS` rows, it is the sample itself.
     """
     total = min(len(x), _MOST_ROWS)
     heights = np.cumsum(weight)

@@ -4,10 +4,10 @@ The score is that of a Gaussian plus a network, ∇log p = −P(x − m) + f(x),
 
     mean of trace ∂s + ½‖s‖²,        s = ∇log p.
 
-Sliced score matching estimates the trace by random projections, to spare the cost of a Jacobian. With two hidden layers
+Sliced score matching estimates the trace by random projections, to avoid the cost of a Jacobian. With two hidden layers
 the trace has a closed form that costs no more than one projection, so the loss has no variance of its own. Training
-stops when rows held out see no progress; data that are Gaussian keep f = 0. Every step moves the points a little at
-random, lest the score falls off a cliff between and beyond them.
+stops when held-out rows show no progress; for Gaussian data f stays zero. Every step moves the points a little at
+random, so that the score does not drop abruptly between and beyond them.
 """
 
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _NOISE = 0.4
-"""How far points are moved, in units of the sample's spread and of n^(−1/5)."""
+"""Standard deviation of these moves, in units of the sample's spread times n^(−1/5)."""
 
 
 @dataclass(frozen=True)
 class NetworkDerivatives:
-    """Score and Laplacian of a Gaussian and the mean of some networks on top; such a score has no log density."""
+    """Score and Laplacian of a Gaussian plus the mean of some networks; there is no log density."""
 
     base: GaussianModel
     networks: tuple[Network, ...]
@@ -44,7 +44,7 @@ class NetworkDerivatives:
         return self._score_and_divergence(x)[0]
 
     def laplacian_over_density(self, x: Floats) -> Floats:
-        """Return ∇²p / p: the divergence of the score, and its square."""
+        """Return ∇²p / p: the divergence of the score plus its square."""
         score, divergence = self._score_and_divergence(x)
         return divergence + (score**2).sum(axis=1)
 
@@ -74,7 +74,8 @@ def fit_network(
         return divergence - precision.trace() + 0.5 * (score**2).sum(dim=1)
 
     noise = _NOISE * effective_rows(weight) ** (-1 / 5)
-    # on one thread: the scores of the two samples are fitted side by side
     stage = f"{name} scores" if name else "scores"
-    networks = fit_networks(x, weight, (), x.shape[1], terms, random_state, device, stage, noise)
+    networks = fit_networks(
+        x, weight, (), outputs=x.shape[1], terms=terms, seed=random_state, device=device, stage=stage, noise=noise
+    )
     return NetworkDerivatives(base, networks)

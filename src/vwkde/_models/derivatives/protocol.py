@@ -1,4 +1,4 @@
-"""How a density changes around a point: its score and its Laplacian, without its value."""
+"""What models of a density provide: its score and its Laplacian, and perhaps its logarithm."""
 
 from typing import ClassVar, Protocol
 
@@ -17,13 +17,13 @@ class Derivatives(Protocol):
 
 
 class DensityModel(Derivatives, Protocol):
-    """A fitted density in closed form, which knows its logarithm too."""
+    """A fitted density in closed form, with its logarithm."""
 
     kind: ClassVar[str]
 
     @property
     def degenerate(self) -> bool:
-        """Whether some direction hardly varies, so that there is no density to speak of."""
+        """Whether some direction hardly varies, so that there is no density."""
 
     def log_density(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log p up to a constant, of shape (n,)."""

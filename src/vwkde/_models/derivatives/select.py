@@ -1,4 +1,4 @@
-"""Which model of a density's derivatives to trust: the one whose scores fit rows it has not seen."""
+"""The choice of a model of a density's derivatives, by its score-matching loss on held-out rows."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ Fit = Callable[[Floats, Floats, str | None, int], DensityModel]
 
 _FOLDS = 3
 _MOST_ROWS = 3_000
-"""Rows that decide: differences that take more rows to see matter little."""
+"""Rows used for the choice: differences that only more rows could show matter little."""
 
 
 @parallel.single_threaded()
@@ -27,8 +27,8 @@ def select_derivatives(
 ) -> tuple[DensityModel, dict[str, float]]:
     """Return the model that fits a whitened sample best, and the held-out score-matching loss of each.
 
-    From the simplest on, a model gives way to the next only where the loss falls by more than one standard error of
-    the differences. Where rows are too few, or have no density, it is the Gaussian, and there are no losses.
+    Starting with the simplest, a model is replaced by the next only if the loss falls by more than one standard error
+    of the differences. If there are too few rows, or they have no density, it is the Gaussian, and there are no losses.
     """
     gaussian = fit_gaussian(x, weight, name)
     random = np.random.default_rng(random_state)
@@ -38,9 +38,9 @@ def select_derivatives(
     if gaussian.degenerate or not folds:
         return gaussian, {}
     mixture = fit_mixture(points, counts, None, random_state)
-    fits = {**_MODELS, "mixture": _again(mixture)}
+    fits = {**_MODELS, "mixture": _refit(mixture)}
     terms = {kind: _held_out_terms(fit, points, counts, folds, random_state) for kind, fit in fits.items()}
-    losses = {kind: float(np.average(each, weights=counts)) for kind, each in terms.items()}
+    losses = {kind: float(np.average(values, weights=counts)) for kind, values in terms.items()}
     chosen = _simplest_of_the_best(terms, counts)
     if chosen == "gaussian":
         return gaussian, losses
@@ -59,17 +59,18 @@ def _simplest_of_the_best(terms: dict[str, Floats], weight: Floats) -> str:
 
 
 def _held_out_terms(fit: Fit, x: Floats, weight: Floats, folds: list[NDArray[np.bool_]], random_state: int) -> Floats:
-    """Return the loss at every row, by a model that has not seen it."""
+    """Return the loss at every row of a model that has not seen it."""
     result = np.empty(len(x))
     for fold in folds:
-        # without a name, and so without a warning: two thirds of the rows may lack what all have
+        # no name, so that there is no warning: two thirds of the rows may be degenerate although the whole is not
         model = fit(x[~fold], weight[~fold] / weight[~fold].mean(), None, random_state)
-        result[fold] = score_matching_terms(model, x[fold])
+        rows = x[fold]
+        result[fold] = score_matching_terms(model.score(rows), model.laplacian_over_density(rows))
     return result
 
 
-def _again(mixture: MixtureDerivatives) -> Fit:
-    """Return how a fold fits the components, whose number and shape were found on all rows: from there on."""
+def _refit(mixture: MixtureDerivatives) -> Fit:
+    """Return a fit that starts from a mixture of all rows and keeps the number and shape of its components."""
     if len(mixture.weights) == 1:
         return _fit_gaussian
     return lambda x, weight, _, random_state: refit_mixture(mixture, x, weight, random_state)
@@ -81,4 +82,4 @@ def _fit_gaussian(x: Floats, weight: Floats, name: str | None, random_state: int
 
 
 _MODELS: dict[str, Fit] = {"gaussian": _fit_gaussian, "mixture": fit_mixture, "kernel": fit_kernel}
-"""From the simplest on."""
+"""Models by name, the simplest first."""

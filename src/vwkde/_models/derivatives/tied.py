@@ -1,8 +1,8 @@
 """Gaussian mixtures whose components share one covariance, fitted by expectation and maximisation.
 
 With one precision P for all components xᵀPx cancels from the shares, and the covariance is the sample's second moments
-less those of the means. A step takes two products of the sample with as many columns as there are components: many
-starts in many columns cost little.
+minus those of the means. A step takes two products of the sample with a matrix of one column per component, so that
+many starts in many columns are cheap.
 """
 
 from typing import NamedTuple
@@ -17,9 +17,9 @@ Floats = NDArray[np.float64]
 
 _MOST_STEPS = 100
 _TOLERANCE = 1e-3
-"""Rise of the mean log likelihood that ends the steps."""
+"""Training stops when the mean log likelihood rises by less."""
 _LEAST_VARIANCE = 1e-6
-"""Added to every variance, so that components on a flat sample have a density."""
+"""Added to every variance, so that components of a degenerate sample have a density."""
 
 
 class TiedComponents(NamedTuple):
@@ -31,8 +31,8 @@ class TiedComponents(NamedTuple):
 
 
 def fit_tied(x: Floats, count: int, random_state: int) -> TiedComponents:
-    """Fit so many components, starting from the clusters that k-means finds."""
-    with without_convergence_warnings():  # of fewer distinct rows than clusters
+    """Fit `count` components, starting from the clusters that k-means finds."""
+    with without_convergence_warnings():  # k-means warns if there are fewer distinct rows than clusters
         labels = KMeans(count, n_init=1, random_state=random_state).fit(x).labels_
     centre = x.mean(axis=0)
     centred = x - centre
@@ -41,7 +41,7 @@ def fit_tied(x: Floats, count: int, random_state: int) -> TiedComponents:
 
 
 def refit_tied(x: Floats, start: TiedComponents) -> TiedComponents:
-    """Fit as many components, starting from these."""
+    """Fit the same number of components, starting from these."""
     centre = x.mean(axis=0)
     return _moved(_climb(x - centre, _moved(start, -centre)), centre)
 
@@ -51,16 +51,16 @@ def _moved(components: TiedComponents, by: Floats) -> TiedComponents:
 
 
 def _climb(x: Floats, start: TiedComponents) -> TiedComponents:
-    """Take steps, around the origin, until the likelihood hardly rises."""
+    """Iterate on centred rows until the likelihood hardly rises."""
     moments = _second_moments(x)
-    found, likelihood = start, -np.inf
+    components, likelihood = start, -np.inf
     for _ in range(_MOST_STEPS):
         before = likelihood
-        shares, likelihood = _shares(x, found, moments)
-        found = _components(x, shares, moments)
+        shares, likelihood = _shares(x, components, moments)
+        components = _components(x, shares, moments)
         if abs(likelihood - before) < _TOLERANCE:
             break
-    return found
+    return components
 
 
 def _second_moments(x: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Derivatives of the density that a guided kernel estimate smooths."""
+"""Derivatives of the densities that guided kernel estimates smooth."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from vwkde._models.derivatives.protocol import Derivatives
 Floats = NDArray[np.float64]
 
 _STEP = 0.25
-"""Step of the differences that stand in for a guide's derivatives, in whitened units."""
+"""Step of the finite differences that replace a guide's derivatives, in whitened units."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """Coarse log ratios that enter the weights.
 
 A guide u₀ is a quick estimate of log p₁/p₂ by a model or a classifier. The two samples get the weights exp(∓u₀/2),
-and u₀ is added back to the log ratio of the kernel sums. Where the guide is right both sums estimate one and the same
-function, and their bias cancels to all orders in the bandwidth. Where it is only close, the bias is of first order in
-what the guide misses.
+and u₀ is added back to the log ratio of the kernel sums. If the guide is right, both sums estimate the same function,
+and their bias cancels to all orders in the bandwidth. If it is only close, the bias is of first order in its error.
 
 `GUIDES` is the registry: a new named guide is a module here and one entry.
 """
 
+from collections.abc import Callable
 from functools import partial
 
 from vwkde._data.sample import Sample
@@ -18,14 +18,9 @@ from vwkde._models.guides.kind import Fit, GuideKind
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
 
 
-def _always(*forms: Fit) -> partial[tuple[Fit, ...]]:
-    """Return the same forms whatever the samples."""
-    return partial(_same, forms)
-
-
-def _same(forms: tuple[Fit, ...], numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
-    del numerator, denominator
-    return forms
+def _always(*forms: Fit) -> Callable[[Sample, Sample], tuple[Fit, ...]]:
+    """Return forms that do not depend on the samples."""
+    return lambda _numerator, _denominator: forms
 
 
 GUIDES: dict[str, GuideKind] = {
@@ -38,9 +33,9 @@ GUIDES: dict[str, GuideKind] = {
     "logistic": GuideKind(
         _always(*(partial(fit_logistic, inverse) for inverse in INVERSE_RIDGES)), fewest_rows=20, affine=True
     ),
-    # Modes are hardly ever found in the normal scores of many columns, and the search is expensive there.
+    # With many columns modes are hardly ever found in the normal scores, and the search is expensive.
     "mixture": GuideKind(mixture_forms, fewest_rows=100, affine=True, normal_scores_up_to=10),
-    # An increasing map of each column hardly changes the next two.
+    # An increasing map of each column hardly changes the next two guides.
     "additive": GuideKind(
         _always(partial(fit_classifier, ADDITIVE)), fewest_rows=100, affine=False, normal_scores_up_to=0
     ),

@@ -19,33 +19,33 @@ from vwkde._runtime.quiet import without_convergence_warnings
 Floats = NDArray[np.float64]
 
 WORTH_THREADS = 100_000
-"""Numbers in the samples from which several threads gain more than waiting for the interpreter costs."""
+"""Numbers in the samples from which several threads gain more time than they lose to the interpreter lock."""
 _KNOTS = 8
 
 
 @dataclass(frozen=True)
 class LogOdds:
-    """The guide that a classifier makes: its log odds, less those of the classes it was trained on."""
+    """The guide from a classifier: its log odds, minus those of the class sizes it was trained on."""
 
     classifier: Any
     prior_log_odds: float
     least: float
 
     def __call__(self, x: Floats) -> Floats:
-        """Return the log odds; probabilities of zero and one count as the least and most that the rows can tell."""
+        """Return the log odds; probabilities are kept `least` away from zero and one."""
         with parallel.single_threaded() if x.size < WORTH_THREADS else parallel.openmp():
             probability = np.clip(self.classifier.predict_proba(x)[:, 1], self.least, 1 - self.least)
         return np.log(probability) - np.log1p(-probability) - self.prior_log_odds
 
 
 def fit_classifier(classifier: Any, numerator: Sample, denominator: Sample) -> LogOdds:
-    """Return the guide that a classifier makes; both classes count alike where it takes weights."""
+    """Return the guide from a classifier; both classes have equal weight if it takes row weights."""
     x = np.concatenate([numerator.points, denominator.points])
     y = np.repeat([1, 0], [len(numerator), len(denominator)])
     fitted = clone(classifier)
     name = _weight_parameter(fitted)
     weight = np.concatenate([s.weight * len(x) / (2 * len(s)) for s in (numerator, denominator)])
-    needed = np.ptp(weight) > 1e-9  # equal weights change nothing, but some classifiers are slower with them
+    needed = np.ptp(weight) > 1e-9  # equal weights change nothing and slow some classifiers down
     with without_convergence_warnings():
         fitted.fit(x, y, **({name: weight} if name and needed else {}))
     prior = 0.0 if name else float(np.log(len(numerator) / len(denominator)))
@@ -61,7 +61,7 @@ def _weight_parameter(classifier: Any) -> str | None:
 
 
 class AdditiveSplines(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Cubic splines of single columns, with knots at quantiles; columns of few values stay as they are."""
+    """Cubic splines of single columns, with knots at quantiles; columns of few values are left unchanged."""
 
     def fit(self, x: Floats, y: Any = None) -> Self:
         """Place the knots."""

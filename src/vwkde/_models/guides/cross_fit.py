@@ -1,7 +1,6 @@
-"""Guides whose values at the samples come from models that did not see the point.
+"""Cross-fitted guides: their values at the samples come from models that did not see the point.
 
-Each guide is fitted as many times as there are folds, each time without one of them. At new points the guide is the
-mean of those models.
+Each guide is fitted once for each fold, without its rows. At new points the guide is the mean of those models.
 """
 
 from dataclasses import dataclass
@@ -24,15 +23,15 @@ Samples = tuple[Sample, Sample]
 
 FOLDS = 5
 _LARGEST = 40.0
-"""Largest log ratio that a guide may claim: samples cannot show more than e⁴⁰."""
+"""Largest log ratio of a guide: no sample can show a ratio above e⁴⁰."""
 
 
 @dataclass(frozen=True)
 class CrossFitted:
     """A guide with its values at the two samples, each by a model that did not see the point.
 
-    `form` is what was asked for: a name, a classifier or None. `noise` is how much the models disagree at the two
-    samples: the jackknife's variance of the guide.
+    `form` is what was requested: a name, a classifier or None. `noise` is the jackknife variance of the guide at the
+    two samples, from the differences between the models.
     """
 
     form: Any
@@ -54,7 +53,7 @@ class CrossFitted:
 
     @property
     def by_moments(self) -> bool:
-        """Whether the guide knows all rows of the samples, in memory or not."""
+        """Whether the guide uses all rows of the samples, in memory or not."""
         return self.form is None or bool(self._kind and self._kind.by_moments)
 
     @property
@@ -74,18 +73,18 @@ class CrossFitted:
 
 
 def is_affine(guide: Any) -> bool:
-    """Return whether a guide, by its name or None, does not depend on the choice of axes; a classifier may."""
+    """Return whether a guide does not depend on the choice of axes; a classifier may."""
     return guide is None or (isinstance(guide, str) and GUIDES[guide].affine)
 
 
 def no_guide(samples: Samples) -> CrossFitted:
-    """Return u₀ = 0, which leaves the kernel estimates as they are."""
+    """Return u₀ = 0, which leaves the kernel estimates unchanged."""
     zeros = np.zeros(len(samples[0])), np.zeros(len(samples[1]))
     return CrossFitted(None, (), zeros, zeros)
 
 
 def cross_fit(guide: Any, samples: Samples, seed: int) -> CrossFitted:
-    """Fit a guide, by its name, as a classifier or None, and keep what each model says of the points it did not see."""
+    """Fit a guide, given by its name, as a classifier or None, and keep the values at points each model did not see."""
     if guide is None:
         return no_guide(samples)
     few = sum(sample.points.size for sample in samples) < WORTH_THREADS
@@ -109,8 +108,8 @@ def _best_form(guide: Any, samples: Samples, seed: int) -> CrossFitted:
 
     models = parallel.run(fit, [(form, fold) for form in forms for fold in range(FOLDS)], "guides")
     by_form = [tuple(models[start : start + FOLDS]) for start in range(0, len(models), FOLDS)]
-    found = [_collect(guide, each, samples, folds) for each in by_form]
-    return min(found, key=lambda fitted: log_loss(fitted.at_samples, samples))
+    fits = [_collect(guide, each, samples, folds) for each in by_form]
+    return min(fits, key=lambda fitted: log_loss(fitted.at_samples, samples))
 
 
 def _collect(

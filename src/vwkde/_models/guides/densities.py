@@ -1,4 +1,4 @@
-"""Guides made of a model of each density: the difference of two log densities."""
+"""Guides from a model of each density: the difference of two log densities."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ LogDensity = Callable[[Floats], Floats]
 
 @dataclass(frozen=True)
 class LogDensityDifference:
-    """The guide that two fitted densities make."""
+    """The guide from two fitted densities."""
 
     numerator: LogDensity
     denominator: LogDensity
@@ -32,12 +32,12 @@ class LogDensityDifference:
 def fit_gaussians(
     fit: Callable[[Sample], GaussianModel], numerator: Sample, denominator: Sample
 ) -> LogDensityDifference:
-    """Return the guide that two Gaussians make, each fitted in the given way."""
+    """Return the guide from two Gaussians, each fitted by `fit`."""
     return LogDensityDifference(fit(numerator).log_density, fit(denominator).log_density)
 
 
 def mixture_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
-    """Find the number and shape of the components once, on all rows; each fold fits them again from there."""
+    """Find the number and shape of the components once, on all rows; each fold starts its fit from them."""
     models = parallel.run(lambda sample: fit_mixture(sample.points, sample.weight), [numerator, denominator])
     return (partial(_fit_mixtures, models[0], models[1]),)
 

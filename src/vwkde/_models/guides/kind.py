@@ -1,4 +1,4 @@
-"""What a guide is, and what the fits need to know of a named kind of guide."""
+"""What a guide is, and what the fits need to know about a named kind of guide."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,17 +30,17 @@ class GuideKind:
     Parameters
     ----------
     forms
-        Takes both samples and returns ways to fit the guide. The one with the smallest cross-fitted log loss is used.
+        Takes both samples and returns ways to fit the guide; the one with the smallest cross-fitted log loss is used.
     fewest_rows
-        Rows of the smaller sample from which the guide is worth trying.
+        Smallest number of rows, of the smaller sample, with which the guide is tried.
     affine
-        Whether the guide does not depend on the choice of axes. Others must be clearly better to be chosen.
+        Whether the guide does not depend on the choice of axes. Other guides must be clearly better to be chosen.
     by_moments
-        Whether the guide is made of `Sample.moments` alone, and so knows rows that are not in memory.
+        Whether the guide uses only `Sample.weighted_moments`, and so includes rows that are not in memory.
     unbiased
-        Whether its error averages out over points, so that averages may forgive it.
+        Whether its error averages out over points, so that averages need not count it.
     normal_scores_up_to
-        Columns up to which the guide is also tried after each column was mapped to normal scores.
+        Largest number of columns with which the guide is also tried on normal scores.
     """
 
     forms: Callable[[Sample, Sample], tuple[Fit, ...]]

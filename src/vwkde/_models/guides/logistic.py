@@ -37,7 +37,7 @@ def fit_logistic(inverse_ridge: float, numerator: Sample, denominator: Sample) -
 
 
 def quadratic_features(x: Floats) -> Floats:
-    """Return the columns and their products, scaled so that a ridge on the coefficients does not depend on the axes."""
+    """Return the columns and their products, scaled so that a ridge on the coefficients is invariant to rotation."""
     i, j = np.triu_indices(x.shape[1])
     if x.shape[1] + len(i) > _MOST_FEATURES:
         return x

@@ -22,25 +22,20 @@ from vwkde._models.weights.streamed import fit_expansion_to_all
 from vwkde._models.weights.uniform import UniformWeight
 
 _MEDIAN_ROWS = 1_000
-"""Points of each sample whose pairwise distances give the length scale: the median is known to a percent."""
+"""Points of each sample whose pairwise distances give the length scale: the median is accurate to a percent."""
 
 
 @dataclass(frozen=True)
 class WeightKind:
     """A named weight.
 
-    `minimises_bias` tells that it is fitted to the bias, so that it matters where the bias counts; `passes_over_rows`
-    that rows which are not in memory can take part in that.
+    `minimises_bias`: it is fitted to the bias, so that the target matters. `passes_over_rows`: rows that are not in
+    memory can take part in the fit.
     """
 
     fit: Callable[[WeightProblem], Weight]
     minimises_bias: bool
     passes_over_rows: bool = False
-
-
-def _uniform(problem: WeightProblem) -> Weight:
-    del problem
-    return UniformWeight()
 
 
 def _closed_form(problem: WeightProblem) -> Weight:
@@ -70,7 +65,7 @@ def _network(problem: WeightProblem) -> Weight:
 
 
 WEIGHTS: dict[str, WeightKind] = {
-    "uniform": WeightKind(_uniform, minimises_bias=False),
+    "uniform": WeightKind(lambda _: UniformWeight(), minimises_bias=False),
     "closed-form": WeightKind(_closed_form, minimises_bias=False),
     "variational": WeightKind(_variational, minimises_bias=True, passes_over_rows=True),
     "network": WeightKind(_network, minimises_bias=True),
@@ -85,6 +80,6 @@ def _length_scale(problem: WeightProblem, random: np.random.Generator) -> float:
 
 
 def _draw_basis(samples: tuple[Sample, Sample], most: int, random: np.random.Generator) -> Floats:
-    """Return points of both samples, drawn at random: at most `most`."""
+    """Return at most `most` points of both samples, drawn at random."""
     points = np.concatenate([sample.points for sample in samples])
     return points[np.sort(random.choice(len(points), min(len(points), most), replace=False))]

@@ -1,4 +1,4 @@
-"""Weights known without any fit."""
+"""The weight in closed form, from models of the log densities."""
 
 from dataclasses import dataclass
 
@@ -11,42 +11,10 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class SharedCovarianceWeight:
-    """The paper's closed form for two Gaussians of one covariance: B vanishes everywhere.
-
-    log α = −½ (x − m)ᵀA(x − m) with m the midpoint of the means, A = b (I − aaᵀ/‖a‖²) − precision and
-    a = precision · (mean₁ − mean₂). The constant b ≥ 0 does not change B; it flattens the weight across a, and with
-    it the variance that a steep weight brings.
-    """
-
-    numerator_mean: Floats
-    denominator_mean: Floats
-    precision: Floats
-    b: float = 0.0
-
-    def log_weight(self, x: Floats) -> Floats:
-        """Return log α."""
-        return 0.5 * np.einsum("ij,ij->i", x - self._midpoint, self._gradient(x))
-
-    def slope(self, x: Floats, direction: Floats) -> Floats:
-        """Return ∇log α · direction."""
-        return np.einsum("ij,ij->i", self._gradient(x), direction)
-
-    @property
-    def _midpoint(self) -> Floats:
-        return (self.numerator_mean + self.denominator_mean) / 2
-
-    def _gradient(self, x: Floats) -> Floats:
-        a = self.precision @ (self.numerator_mean - self.denominator_mean)
-        across = np.eye(len(a)) - np.outer(a, a) / (a @ a)
-        return (x - self._midpoint) @ (self.precision - self.b * across)
-
-
-@dataclass(frozen=True)
 class GeometricMeanWeight:
-    """α = (p₁·p₂)^(−½), for any pair: what is left is B = ½ ∇²log(p₁/p₂), free of the squared scores.
+    """α = (p₁·p₂)^(−½), for any pair: the remaining bias is B = ½ ∇²log(p₁/p₂), without the squared scores.
 
-    For two Gaussians of one covariance it is the closed form with b = 0.
+    For two Gaussians with one covariance it is the paper's closed form (with b = 0), and B vanishes everywhere.
     """
 
     numerator: DensityModel

@@ -4,7 +4,8 @@ Minimising the mean of B² over the sample, plus a ridge on θ, is least squares
 
     F_im = ∇k_σ(x_i, z_m) · d_i = −(d_i·x_i − d_i·z_m) k_σ(x_i, z_m) / σ²,        d = difference of scores:
 
-two matrix products and one compiled pass, in blocks of rows, into a symmetric rank-k update. No array has three axes.
+it takes two matrix products and one compiled pass, in blocks of rows, each added by a symmetric rank-k update. No array
+has three axes.
 """
 
 from collections.abc import Callable
@@ -28,18 +29,18 @@ from vwkde._runtime.progress import track
 Floats = NDArray[np.float64]
 
 _ROWS = 128
-"""Rows a thread takes at a time: 128 × 3,000 doubles, 3 MiB."""
+"""Rows that a thread handles at a time: 128 × 3,000 doubles, 3 MiB."""
 _STEEPEST = 25.0
+"""Largest distance of log α from its level."""
 _BLOCK_BYTES = 2**25
-"""Size of the block of F that a rank-k update takes: larger ones gain nothing and leave the cache."""
+"""Size of the block of F in one rank-k update: larger blocks do not fit the cache and gain nothing."""
 
 
 @dataclass(frozen=True)
 class KernelExpansion:
     """A weight function with its basis points, coefficients and length scale.
 
-    Around its level, the median over the basis, log α is kept within ±25: beyond that one point would outweigh all
-    others.
+    log α is limited to its level, the median over the basis, ±25: beyond that one point would outweigh all others.
     """
 
     basis: Floats
@@ -101,31 +102,30 @@ def fit_expansion(
 ) -> KernelExpansion:
     """Return the expansion that minimises mean(importance · B²) + ridge/2 · ‖θ‖².
 
-    `importance` turns the mean over the rows of x into the wanted objective and has mean one.
+    `importance` weights the rows of x according to the target, with mean one.
     """
     expansion = KernelExpansion(basis, np.zeros(len(basis)), length_scale, resources=resources)
     return solved(expansion, normal_equations(expansion, x, terms, importance, len(x)), ridge)
 
 
 class NormalEquations(NamedTuple):
-    """The matrix, of which only the lower triangle counts, and the right-hand side; both are sums over rows."""
+    """The matrix, of which only the lower triangle is used, and the right-hand side; both are sums over rows."""
 
     matrix: Floats
     right: Floats
 
     def plus(self, other: "NormalEquations") -> "NormalEquations":
-        """Return the equations of both together."""
+        """Return the sum of both."""
         return NormalEquations(self.matrix + other.matrix, self.right + other.right)
 
 
 def normal_equations(
     expansion: KernelExpansion, x: Floats, terms: BiasTerms, importance: Floats, rows: float
 ) -> NormalEquations:
-    """Return what rows of x, out of so many in all, contribute to the normal equations."""
+    """Return what the rows of x contribute to the normal equations; `rows` divides the sums."""
     basis, resources = expansion.basis, expansion.resources
     if resources.engine.on_device:
-        there = expansion._on_device
-        means = on_device.normal_equations(there, x, terms.direction, terms.unweighted, importance)
+        means = on_device.normal_equations(expansion._on_device, x, terms.direction, terms.unweighted, importance)
         return NormalEquations(*(len(x) / rows * mean for mean in means))
     normal = np.zeros((len(basis), len(basis)), order="F")
     right = np.zeros(len(basis))
@@ -142,14 +142,14 @@ def normal_equations(
 
 
 def solved(expansion: KernelExpansion, equations: NormalEquations, ridge: float) -> KernelExpansion:
-    """Return the expansion with the coefficients that solve the equations, which are used up."""
+    """Return the expansion with the coefficients that solve the equations, which are overwritten."""
     normal, right = equations
     basis = expansion.basis
-    # a ridge that rounding would swallow is none
+    # a ridge below the rounding errors would have no effect
     normal[np.diag_indices(len(basis))] += max(ridge, len(basis) * np.finfo(np.float64).eps * np.trace(normal))
     factor, failed = dpotrf(normal, lower=1, overwrite_a=1)
     if failed:
-        raise np.linalg.LinAlgError("The normal equations of the weight are singular. Raise the ridge.")
+        raise np.linalg.LinAlgError("The normal equations of the weight are singular. Increase the 'ridge' parameter.")
     coefficients = cho_solve((factor, True), right, check_finite=False)
     fitted = replace(expansion, coefficients=coefficients)
     return replace(fitted, level=float(np.median(fitted.log_weight(basis))))

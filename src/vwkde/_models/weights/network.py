@@ -1,10 +1,10 @@
-"""The variational weight as a network: log α = f(x), trained on the mean of B² with what steep weights cost.
+"""The variational weight as a network: log α = f(x), trained on the mean of B² plus a cost of steep weights.
 
-The sums of a steep weight hang on few rows. So the loss is
+With a steep weight the kernel sums depend on few rows. So the loss is
 
     mean of B²  +  a share of the variance of log α over the rows,        B = ∇f · (s₁ − s₂) + ½ (∇²p₁/p₁ − ∇²p₂/p₂).
 
-The terms of B are computed once; a step costs two passes through the network and no Jacobian.
+The terms of B are computed once; a step takes two passes through the network and no Jacobian.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _SPREAD_COST = 0.01
-"""Price of the variance of log α, in units of B²."""
+"""Cost of the variance of log α, in units of B²."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,14 @@ def fit_weight_network(
     random_state: int = 0,
     device: str = "cpu",
 ) -> NetworkWeight:
-    """Return the network that minimises mean(importance · B²) and keeps log α from spreading."""
+    """Return the network that minimises mean(importance · B²) plus the cost of the variance of log α."""
 
     def loss(network: Network, points: "Tensor", direction: "Tensor", unweighted: "Tensor") -> "Tensor":
         log_weight, slope = (part[:, 0] for part in network.values_and_slopes(points, direction))
         return (slope + unweighted) ** 2 + _SPREAD_COST * (log_weight - log_weight.mean()) ** 2
 
     terms_of_b = terms.direction, terms.unweighted
-    networks = fit_networks(x, importance, terms_of_b, 1, loss, random_state, device, "weight network")
+    networks = fit_networks(
+        x, importance, terms_of_b, outputs=1, terms=loss, seed=random_state, device=device, stage="weight network"
+    )
     return NetworkWeight(networks)

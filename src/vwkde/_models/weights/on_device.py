@@ -1,6 +1,6 @@
-"""The kernel expansion of the weight on a device: its values, and its normal equations, in blocks by torch.
+"""The kernel expansion of the weight on a device: its values and its normal equations, in blocks, by torch.
 
-Everything is in double precision, as on the CPU, and a block is never larger than the memory budget allows.
+Everything is in double precision, as on the CPU, and blocks stay within the memory budget.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _BLOCKS_AT_ONCE = 3
-"""Blocks of (rows, basis) that are held at the same time."""
+"""Blocks of (rows, basis) in memory at the same time."""
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,9 @@ class WeightSettings:
 class WeightProblem:
     """Two samples, the derivatives of their densities, and where the bias counts.
 
-    `models` are the derivatives of the densities, `tilted` those of the densities that a guide leaves to smooth; both
-    are the same without a guide. The bias counts at `points`, by the `importance` of each, which has mean one. Where
-    there are `streamed` samples, it counts at all their rows instead, in memory or not.
+    `models` are the derivatives of the densities, `tilted` those of the densities tilted by a guide; both are the same
+    without a guide. The bias counts at `points`, with the `importance` of each, which has mean one. If there are
+    `streamed` samples, it counts at all their rows instead, in memory or not.
     """
 
     samples: tuple[Sample, Sample]

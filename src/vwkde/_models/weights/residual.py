@@ -1,10 +1,10 @@
-"""The bias B that a weight function leaves: loss of the fit, diagnostic of the result, written once.
+"""The bias B that a weight function leaves: the loss of the fit and a diagnostic of the result.
 
 With scores s₁, s₂ of the two densities, the log ratio of the weighted kernel estimates is off by h²·B to leading order,
 
     B = ∇log α · (s₁ − s₂) + ½ (∇²p₁/p₁ − ∇²p₂/p₂),
 
-the first term steered by the weight, the second what a plain estimate suffers.
+where the weight controls the first term, and the second is the bias of a plain estimate.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class BiasTerms:
-    """What B is made of at some points: the difference of scores (n, d), and B of a uniform weight (n,)."""
+    """The terms of B at some points: the difference of scores (n, d), and B of a uniform weight (n,)."""
 
     direction: Floats
     unweighted: Floats

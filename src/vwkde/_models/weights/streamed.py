@@ -1,4 +1,4 @@
-"""The variational weight by rows that are not all in memory: its normal equations are sums over rows, in one pass."""
+"""The variational weight for rows that are not all in memory: its normal equations are sums over rows, in one pass."""
 
 from dataclasses import dataclass
 from functools import reduce
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _EquationsOf:
-    """What points contribute to the normal equations of a weight, as a pass over rows needs it."""
+    """The contribution of points to the normal equations of a weight; it is pickled for passes over rows."""
 
     expansion: KernelExpansion
     tilted: tuple[Derivatives, Derivatives]
@@ -35,12 +35,12 @@ def fit_expansion_to_all(
     ridge: float,
     resources: Resources,
 ) -> KernelExpansion:
-    """Fit the expansion to all rows of the samples, held or not, each sample counting alike."""
+    """Fit the expansion to all rows of the samples, in memory or not, with equal weight for each sample."""
     expansion = KernelExpansion(basis, np.zeros(len(basis)), length_scale, resources=resources)
-    found = []
+    equations = []
     for sample in samples:
         work = _EquationsOf(expansion, models, len(samples) * sample.total_weight)
-        found.append(work(sample.points, sample.weight))
+        equations.append(work(sample.points, sample.weight))
         if sample.rest is not None:
-            found.append(sample.rest.reduce(work, NormalEquations.plus, "weight fit"))
-    return solved(expansion, reduce(NormalEquations.plus, found), ridge)
+            equations.append(sample.rest.reduce(work, NormalEquations.plus, "weight fit"))
+    return solved(expansion, reduce(NormalEquations.plus, equations), ridge)

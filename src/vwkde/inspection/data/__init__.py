@@ -1,1 +1,1 @@
-"""Images and masks: how they are read, how they lie in folders, and synthetic ones."""
+"""Images and masks: how they are read, how folders of them are laid out, and synthetic ones."""

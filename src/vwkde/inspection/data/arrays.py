@@ -1,4 +1,4 @@
-"""Images as arrays in memory: checked, brought to gray values from 0 to 1, and told apart by their pixels."""
+"""Images as arrays in memory: checks, conversion to gray values from 0 to 1, and hashes of pixels."""
 
 from hashlib import sha256
 from typing import Any
@@ -9,24 +9,24 @@ from numpy.typing import NDArray
 from vwkde.inspection.data.errors import ImageError, refuse
 
 _ROUNDING = 1e-6
-"""By how much numbers may be below 0 or above 1: arithmetic rounds."""
+"""Values may be this much below 0 or above 1, because of rounding."""
 _FINGERPRINT = 32
-"""Characters of a fingerprint."""
+"""Number of characters of a fingerprint."""
 
 
 def as_image(pixels: Any, name: str) -> NDArray[np.floating]:
-    """Return an array as `read_image` would return it: gray, values 0 to 1; errors call it `name`.
+    """Return an array as `read_image` would return it: gray, values from 0 to 1. Errors use `name`.
 
-    8 and 16 bits are divided by the largest number that they hold; other numbers must lie from 0 to 1 already.
+    Values of type uint8 and uint16 are divided by the largest value of the type; floats must already be from 0 to 1.
     """
     try:
         values = np.asarray(pixels)
     except (TypeError, ValueError):
-        refuse(name, "this is not an array of pixels; give one of shape (height, width).")
+        refuse(name, "this is not an array of pixels; pass an array of shape (height, width).")
     if values.dtype not in (np.uint8, np.uint16) and values.dtype.kind != "f":
         refuse(
             name,
-            f"pixels must be numbers from 0 to 1, or whole ones of type uint8 or uint16. Got {values.dtype} instead; "
+            f"pixels must be floats from 0 to 1, or integers of type uint8 or uint16. Got {values.dtype} instead; "
             "convert them, for example with image.astype(np.uint8).",
         )
     if values.ndim != 2 or not values.size:
@@ -36,20 +36,23 @@ def as_image(pixels: Any, name: str) -> NDArray[np.floating]:
     low, high = values.min(), values.max()
     if not (low >= -_ROUNDING and high <= 1 + _ROUNDING):
         if not np.isfinite(values).all():
-            refuse(name, "pixels must be finite. Got NaN or infinity instead; fill them in, or leave the image out.")
-        found = f"values from {low:g} to {high:g}"
-        refuse(name, f"pixels must lie from 0 to 1. Got {found} instead; divide by the value of white, such as 255.")
+            refuse(name, "pixels must be finite. Got NaN or infinity instead; replace them, or leave the image out.")
+        refuse(
+            name,
+            f"pixels must have values from 0 to 1. Got values from {low:g} to {high:g} instead; "
+            "divide by the value of white, such as 255.",
+        )
     return values
 
 
 def check_shape(image: NDArray[np.floating], shape: tuple[int, ...], name: str, example: str = "the others") -> None:
-    """Refuse an image of another shape than its example."""
+    """Raise an error if an image has another shape than its example."""
     if image.shape != shape:
-        found, wanted = (" × ".join(map(str, reversed(each))) for each in (image.shape, shape))
-        raise ImageError(f"{name}: is {found} pixels, but must have {wanted} like {example}. Crop or resize it.")
+        size, wanted = (" × ".join(map(str, reversed(each))) for each in (image.shape, shape))
+        raise ImageError(f"{name}: is {size} pixels, but must have {wanted} like {example}. Crop or resize it.")
 
 
 def fingerprint(image: NDArray[np.floating]) -> str:
-    """Return what tells the pixels of an image from those of all others."""
+    """Return a hash of the pixels of an image."""
     pixels = np.ascontiguousarray(image, dtype=np.float32)
     return sha256(f"{pixels.shape}".encode() + pixels.tobytes()).hexdigest()[:_FINGERPRINT]

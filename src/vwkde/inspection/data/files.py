@@ -1,4 +1,4 @@
-"""Image files in folders: found by the ends of their names, in natural order, hidden ones passed over."""
+"""Image files in folders: found by their suffixes, in natural order; hidden files are skipped."""
 
 import os
 import re
@@ -9,25 +9,25 @@ from typing import Any, NoReturn
 from vwkde.inspection.data.errors import refuse
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".pgm")
-"""What the names of image files end in, in small letters."""
+"""The suffixes of image files, in lower case."""
 
 
 def find_images(folder: Path, recursive: bool = False) -> list[Path]:
-    """Return the image files of a folder in natural order; a folder without any is an error."""
+    """Return the image files of a folder in natural order; no images is an error."""
     images = list_images(folder, recursive)
     if not images:
-        within = "in it or below it" if recursive else "directly in it"
-        refuse(folder, f"the folder has no images {within} ({_suffixes_in_words()}).")
+        where = "in it or below it" if recursive else "directly in it"
+        refuse(folder, f"the folder has no images {where} ({_suffixes_in_words()}).")
     return images
 
 
 def list_images(folder: Path, recursive: bool = False) -> list[Path]:
-    """Return the image files of a folder in natural order, possibly none; hidden files are passed over."""
+    """Return the image files of a folder in natural order, possibly none; hidden files are skipped."""
     return [path for path in list_files(folder, recursive) if path.suffix.lower() in IMAGE_SUFFIXES]
 
 
 def list_files(folder: Path, recursive: bool = False) -> list[Path]:
-    """Return the files of a folder in natural order; hidden files and folders are passed over."""
+    """Return the files of a folder in natural order; hidden files and folders are skipped."""
     files = [
         Path(base, name) for base, _, names in _walk(folder, recursive) for name in names if not name.startswith(".")
     ]
@@ -35,23 +35,23 @@ def list_files(folder: Path, recursive: bool = False) -> list[Path]:
 
 
 def list_folders(folder: Path) -> list[Path]:
-    """Return the folders directly in a folder in natural order; hidden ones are passed over."""
+    """Return the folders directly in a folder in natural order; hidden ones are skipped."""
     names = next(_walk(folder, recursive=False))[1]
     return sorted((folder / name for name in names), key=natural_key)
 
 
 def natural_key(path: Path) -> tuple[Any, ...]:
-    """Return a sort key by which image 2 comes before image 10."""
+    """Return a sort key that puts image 2 before image 10."""
     return tuple(_key_of_name(part) for part in path.parts)
 
 
 def _walk(folder: Path, recursive: bool) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Give each folder with the names of its folders, but for hidden ones, and its files."""
+    """Yield each folder with the names of its folders, without hidden ones, and of its files."""
     try:
         if not folder.exists():
             refuse(folder, "there is no such folder; check the name.")
         if not folder.is_dir():
-            refuse(folder, "this is not a folder; name the folder that holds the images.")
+            refuse(folder, "this is not a folder; give the folder that contains the images.")
         for base, folders, files in os.walk(folder, onerror=_raise):
             folders[:] = [name for name in folders if not name.startswith(".")]
             yield base, folders, files

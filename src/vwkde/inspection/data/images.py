@@ -1,12 +1,12 @@
-"""Images in files: read safely as gray, refused with one line that names the file; and written as PNG.
+"""Image files: read safely as gray, or refused in one line that names the file; and written as PNG.
 
-Images come from cameras, phones and other people, so nothing is taken on trust. Only a few common formats are tried,
-size and number of frames are checked in the header before any pixel is decoded, and what a decoder complains about
-becomes one `ImageError` for that file, so that the rest of a batch can go on.
+Images come from cameras, phones and other people, so no file is trusted. Only a few common formats are tried. Size and
+number of frames are checked in the header before any pixel is decoded. Every error of a decoder becomes one
+`ImageError` for that file, so that the rest of a batch can continue.
 
-Every image becomes gray with values from 0 to 1. Integers are divided by the largest that their type can hold, and
-colours become luminance (ITU-R BT.601). An alpha channel is dropped, and a photograph is turned upright as its EXIF
-data ask. Colours of 16 bits are read with 8.
+Every image becomes gray with values from 0 to 1. Integers are divided by the largest value of their type. Colours
+become luminance (ITU-R BT.601); 16-bit colours are read with 8 bits. An alpha channel is dropped, and photographs are
+rotated according to their EXIF data.
 """
 
 import io
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MOST_PIXELS = 64_000_000
-"""Images with more pixels than this are refused."""
+"""Maximum number of pixels of an image."""
 
 _FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "WEBP", "PPM", "GIF")
-"""Pillow's names of the formats that are tried; to read some of its others it starts other programs."""
+"""Pillow's names of the formats that are tried. For some of the others, Pillow starts external programs."""
 
 _BITS_PER_SAMPLE, _SAMPLE_FORMAT = 258, 339
-"""TIFF tags that tell how numbers are stored."""
+"""TIFF tags for the number format."""
 
 _SIGNED = 2
-"""The TIFF sample format of integers that may be negative."""
+"""The TIFF sample format of signed integers."""
 
 
 def read_image(path: Path, least_side: int = 1) -> NDArray[np.float32]:
@@ -44,8 +44,8 @@ def read_image(path: Path, least_side: int = 1) -> NDArray[np.float32]:
     ----------
     path : Path
         A PNG, JPEG, BMP, TIFF, WebP or PGM file with one frame.
-    least_side : int
-        Pixels that each side needs.
+    least_side : int, default=1
+        Minimum length of each side, in pixels.
 
     Returns
     -------
@@ -55,7 +55,18 @@ def read_image(path: Path, least_side: int = 1) -> NDArray[np.float32]:
     Raises
     ------
     ImageError
-        If the file cannot be read, or holds something else; the message is one line that begins with its name.
+        If the file cannot be read, or is not such an image. The message is one line that begins with its name.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from vwkde.inspection import read_image
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "gradient.pgm"
+    ...     _ = path.write_bytes(b"P5 3 1 255 " + bytes([0, 51, 255]))
+    ...     print(read_image(path))
+    [[0.  0.2 1. ]]
     """
     _require_pillow()
     try:
@@ -72,13 +83,13 @@ def read_image(path: Path, least_side: int = 1) -> NDArray[np.float32]:
 
 
 def decode_image(data: bytes, name: str) -> NDArray[np.float32]:
-    """Read the bytes of an image file, as `read_image` does; errors call it `name`."""
+    """Read the bytes of an image file, as `read_image` does. Errors use `name`."""
     _require_pillow()
     return _read(io.BytesIO(data), name)
 
 
 def encode_png(pixels: NDArray[np.uint8]) -> bytes:
-    """Return a PNG file of a colour image, shape (height, width, 3 or with opacity 4), or a gray one."""
+    """Return a PNG file of a gray image, or of a colour image of shape (height, width, 3 or, with opacity, 4)."""
     _require_pillow()
     from PIL import Image
 
@@ -97,7 +108,7 @@ def _require_pillow() -> None:
 
 
 _without_pillow_warnings = ignoring(module=r"PIL\.")
-"""Hold back Pillow's warnings: an image that it warns about is refused here, or it can be read all the same."""
+"""Suppress Pillow's warnings: an image that it warns about is either refused here, or can be read anyway."""
 
 
 def _read(file: IO[bytes], name: str, least_side: int = 1) -> NDArray[np.float32]:
@@ -146,7 +157,7 @@ def _to_gray(image: "Image", name: str) -> NDArray[np.float32]:
         return _check_range(np.array(image), name)
     if image.mode.startswith("I"):
         return _check_range(_scaled(image), name)
-    # Without this, Pillow thinks that the transparency is still wanted.
+    # Otherwise Pillow would try to keep the transparency.
     image.info.pop("transparency", None)
     try:
         colours = image if image.mode in ("1", "L", "LA", "P", "PA", "RGB", "RGBA") else image.convert("RGB")
@@ -158,7 +169,7 @@ def _to_gray(image: "Image", name: str) -> NDArray[np.float32]:
 
 
 def _turn_upright(image: "Image") -> None:
-    """Turn the image as its EXIF data ask; data that cannot be read ask for nothing, and Pillow turns TIFF itself."""
+    """Rotate the image according to its EXIF data, if they can be read; Pillow itself rotates TIFF."""
     from PIL import ImageOps
 
     if image.format != "TIFF":
@@ -167,9 +178,9 @@ def _turn_upright(image: "Image") -> None:
 
 
 def _scaled(image: "Image") -> NDArray[np.float32]:
-    """Return integers of more than 8 bits as parts of the largest that their type holds.
+    """Return integers of more than 8 bits divided by the largest value of their type.
 
-    Of the formats read only TIFF has other than 16 bits; Pillow brings those of PGM to 16.
+    Only TIFF can have a number of bits other than 16; Pillow converts PGM to 16.
     """
     tags: Any = getattr(image, "tag_v2", {})
     bits = tags.get(_BITS_PER_SAMPLE, (16,))[0]

@@ -1,4 +1,4 @@
-"""The kinds of layout that a folder can have, one function each: the layout, or None where the folder has another."""
+"""The layouts that a folder can have, one function each: it returns the layout, or None if the folder has another."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,14 +9,14 @@ from vwkde.inspection.data.layouts import Item, Layout, LayoutError
 from vwkde.inspection.data.masks import MaskFile, read_ellipses
 
 _DEFECTIVE_ENDING = "_def"
-"""What the name of a folder of defective images ends in, in DAGM's first release."""
+"""Ending of the name of a folder of defective images, in DAGM's first release."""
 
 _LABELS = "labels.txt"
 """The file of ellipses in such a folder."""
 
 
 def flat_layout(root: Path) -> Layout | None:
-    """Return images directly in a folder: all are good, and the same are there to be tested, without labels."""
+    """Return images directly in a folder: all are good, and the same images are to be tested, without labels."""
     images = list_images(root)
     if not images:
         return None
@@ -25,7 +25,7 @@ def flat_layout(root: Path) -> Layout | None:
 
 
 def folders_layout(root: Path) -> Layout | None:
-    """Return `good/` beside folders of defective images."""
+    """Return `good/` next to folders of defective images."""
     folders = _folders_by_name(root)
     good = folders.get("good")
     if good is None:
@@ -33,7 +33,7 @@ def folders_layout(root: Path) -> Layout | None:
     if list_images(root):
         raise LayoutError(
             f"{root}: there are images in good/ and in the folder itself; move the good ones into good/ and the others "
-            "into a folder beside it."
+            "into a folder next to it."
         )
     truth = folders.get("ground_truth")
     others = (folder for folder in list_folders(root) if folder not in (good, truth))
@@ -67,21 +67,21 @@ def dagm_second_layout(root: Path) -> Layout | None:
         return None
     good = [item for item in _labelled_items(root, train) if not item.defective]
     if not good:
-        raise LayoutError(f"{train}: every image has a label, so that there is no good one to fit on.")
+        raise LayoutError(f"{train}: every image has a label, so there is no good image to fit on.")
     return Layout("dagm-2", tuple(replace(item, defective=False) for item in good), _labelled_items(root, test))
 
 
 def dagm_first_layout(root: Path) -> Layout | None:
-    """Return DAGM's first release, the pair of folders that this one belongs to.
+    """Return DAGM's first release: the pair of folders that this one belongs to.
 
-    The folder of defective ones alone is nothing to fit on.
+    A folder of defective images gives no images to fit on.
     """
     if holds_defects(root):
         return Layout("dagm", (), _ellipse_items(root))
-    beside = root.parent / (root.name + _DEFECTIVE_ENDING)
-    if not beside.is_dir() or not holds_defects(beside):
+    defective = root.parent / (root.name + _DEFECTIVE_ENDING)
+    if not defective.is_dir() or not holds_defects(defective):
         return None
-    return Layout("dagm", _good_items(root.parent, root), _ellipse_items(beside))
+    return Layout("dagm", _good_items(root.parent, root), _ellipse_items(defective))
 
 
 def _items(root: Path, paths: Iterable[Path], defective: bool | None = None) -> tuple[Item, ...]:
@@ -93,7 +93,7 @@ def _good_items(root: Path, folder: Path) -> tuple[Item, ...]:
 
 
 def _defective_items(root: Path, folder: Path, truth: Path | None) -> list[Item]:
-    """Return the images of a defect's folder with their masks, which are named <image>_mask or as the image."""
+    """Return the images of a defect's folder with their masks, which are named <image>_mask or like the image."""
     of_defect = _folders_by_name(truth).get(folder.name.casefold()) if truth else None
     masks = {path.stem.casefold(): MaskFile(path) for path in (list_images(of_defect) if of_defect else ())}
     items = []
@@ -104,7 +104,7 @@ def _defective_items(root: Path, folder: Path, truth: Path | None) -> list[Item]
 
 
 def _labelled_items(root: Path, folder: Path) -> tuple[Item, ...]:
-    """Return the images of a folder: defective with a label image, good without, of unknown kind if there are none."""
+    """Return the images of a folder: defective with a label image, good without, unknown if there are no labels."""
     items = _items(root, list_images(folder))
     labels = _folders_by_name(folder).get("label")
     if labels is None:
@@ -113,8 +113,8 @@ def _labelled_items(root: Path, folder: Path) -> tuple[Item, ...]:
     if alone := set(masks) - {item.path.stem.casefold() for item in items}:
         label = masks[min(alone)]
         raise LayoutError(f"{label}: there is no image for this label; add the image or remove the label.")
-    found = [(item, masks.get(item.path.stem.casefold())) for item in items]
-    return tuple(replace(item, defective=bool(path), mask=MaskFile(path) if path else None) for item, path in found)
+    pairs = [(item, masks.get(item.path.stem.casefold())) for item in items]
+    return tuple(replace(item, defective=bool(path), mask=MaskFile(path) if path else None) for item, path in pairs)
 
 
 def _ellipse_items(folder: Path) -> tuple[Item, ...]:
@@ -129,7 +129,7 @@ def _number(path: Path) -> int | None:
 
 
 def holds_defects(folder: Path) -> bool:
-    """Return whether a folder is one of defective images in DAGM's first release."""
+    """Return whether a folder holds the defective images of a class in DAGM's first release."""
     return folder.name.casefold().endswith(_DEFECTIVE_ENDING) and _labels_file(folder) is not None
 
 

@@ -1,4 +1,4 @@
-"""A data set as it lies in a folder: which images are good, which are to be tested, and where their defects lie."""
+"""A data set in a folder: which images are good, which are to be tested, and where their defects are."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,29 +12,29 @@ KNOWN_LAYOUTS = {
     "flat": "images directly in the folder",
     "folders": "good/ and folders of defective images",
     "mvtec": "train/good/, test/<defect>/, ground_truth/<defect>/",
-    "dagm": "<class>/ beside <class>_def/ with labels.txt",
+    "dagm": "<class>/ next to <class>_def/ with labels.txt",
     "dagm-2": "Train/ and Test/ with Label/",
 }
-"""The kinds of layout, each with a few words."""
+"""The kinds of layout, each with a short description."""
 
 _NAMES_SHOWN = 3
-"""Names that a description gives as examples."""
+"""Number of names that a description gives as examples."""
 
 
 class LayoutError(ImageError):
-    """The images of a folder cannot be told apart; the message is one line."""
+    """It is not clear which images of a folder are good or defective. The message is one line."""
 
 
 class UnknownLayoutError(LayoutError):
-    """There is no layout that a folder has."""
+    """A folder has none of the known layouts."""
 
 
 @dataclass(frozen=True)
 class Item:
     """One image: its file, its name in reports, whether it is defective (None: not known), and its mask, if any.
 
-    The name is the path below the folder that was recognised, with slashes. For DAGM's first release, whose two folders
-    lie side by side, it is the path below the folder that holds both.
+    The name is the path below the folder that was recognised, with slashes. DAGM's first release has two folders next
+    to each other; there, it is the path below the folder that contains both.
     """
 
     path: Path
@@ -53,7 +53,7 @@ class Layout:
 
     @property
     def labelled(self) -> bool:
-        """Whether it is known of each image to be tested if it is defective."""
+        """Whether each image to be tested is known to be good or defective."""
         return bool(self.test) and all(item.defective is not None for item in self.test)
 
     @property
@@ -62,12 +62,12 @@ class Layout:
         return tuple(item for item in self.test if item.defective and item.mask is None)
 
     def divided(self, share: float, seed: int) -> "Layout":
-        """Return a layout in which a random share of the good images is there to be tested, and not to fit on."""
+        """Return a layout with a random share of the good images moved from fitting to testing."""
         count = round(share * len(self.good)) if 0 < share < 1 else 0
         if not 0 < count < len(self.good):
             raise LayoutError(
                 f"A share of {share:g} of {len(self.good)} good images cannot be set aside for testing: "
-                "some must go and some must stay."
+                "at least one image must be tested, and at least one must remain to fit on."
             )
         chosen = set(np.random.default_rng(seed).permutation(len(self.good))[:count].tolist())
         moved = (replace(item, defective=False) for index, item in enumerate(self.good) if index in chosen)
@@ -80,7 +80,7 @@ class Layout:
 
 
 def describe(layout: Layout) -> str:
-    """Return a few lines on what was recognised."""
+    """Return a short description of what was recognised."""
     lines = [f"layout   {layout.kind} ({KNOWN_LAYOUTS[layout.kind]})", f"to fit   {_count(layout.good)}"]
     states = [item.defective for item in layout.test]
     kinds = {"good": states.count(False), "defective": states.count(True), "without label": states.count(None)}

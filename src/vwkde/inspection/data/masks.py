@@ -1,4 +1,4 @@
-"""Where an image is defective, by a data set's own word: in image files, or as ellipses in a file of labels."""
+"""Where an image is defective according to its data set: masks in image files, or ellipses in a file of labels."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +11,11 @@ from vwkde.inspection.data.errors import ImageError
 from vwkde.inspection.data.images import read_image
 
 _LOSSY_SUFFIXES = (".jpg", ".jpeg")
-"""What the names of files end in whose black may not be quite black."""
+"""Suffixes of files in which black may not be exactly black."""
 
 
 class MaskError(ImageError):
-    """A mask cannot be used; the message is one line."""
+    """A mask cannot be used. The message is one line."""
 
 
 class MaskSource(Protocol):
@@ -28,7 +28,7 @@ class MaskSource(Protocol):
 
 @dataclass(frozen=True)
 class MaskFile:
-    """A mask in an image file: whatever is not black is defective (in a JPEG, whatever is not nearer to black)."""
+    """A mask in an image file: pixels that are not black are defective (in a JPEG, pixels nearer to white)."""
 
     path: Path
 
@@ -36,14 +36,14 @@ class MaskFile:
         """Return the mask, which must have the shape of the image."""
         gray = read_image(self.path)
         if gray.shape != tuple(shape):
-            found, wanted = (f"{width}×{height}" for height, width in (gray.shape, shape))
-            raise MaskError(f"{self.path}: the mask has {found} pixels and its image {wanted}; make them equal.")
+            size, wanted = (f"{width}×{height}" for height, width in (gray.shape, shape))
+            raise MaskError(f"{self.path}: the mask has {size} pixels and its image {wanted}; make them equal.")
         return gray > (0.5 if self.path.suffix.lower() in _LOSSY_SUFFIXES else 0)
 
 
 @dataclass(frozen=True)
 class Ellipse:
-    """An ellipse of DAGM's labels: semi-axes, rotation in radians, and centre, where the first pixel is at (1, 1)."""
+    """An ellipse of DAGM's labels: semi-axes, rotation in radians, and centre. The first pixel is at (1, 1)."""
 
     major: float
     minor: float
@@ -52,7 +52,7 @@ class Ellipse:
     y: float
 
     def draw(self, shape: tuple[int, int]) -> NDArray[np.bool_]:
-        """Return the mask of the ellipse, cut where it leaves the image."""
+        """Return the mask of the ellipse, clipped to the image."""
         row, column = np.ogrid[: shape[0], : shape[1]]
         right, down = column - (self.x - 1), row - (self.y - 1)
         along = right * np.cos(self.rotation) + down * np.sin(self.rotation)
@@ -62,7 +62,7 @@ class Ellipse:
 
 @dataclass(frozen=True)
 class MaskUnion:
-    """A mask of several parts."""
+    """A mask with several parts."""
 
     parts: tuple[MaskSource, ...]
 
@@ -74,7 +74,7 @@ class MaskUnion:
 def read_ellipses(path: Path) -> dict[int | None, MaskSource]:
     """Return the mask of each image by its number; several lines for one image are several defects.
 
-    Lines without any number, such as a heading, are passed over; DAGM's own files end in one.
+    Lines without any number, such as a heading, are skipped; DAGM's own files end with such a line.
     """
     try:
         lines = path.read_text("utf-8-sig", errors="replace").splitlines()
@@ -89,7 +89,7 @@ def read_ellipses(path: Path) -> dict[int | None, MaskSource]:
             index, ellipse = _read_ellipse(fields)
         except ValueError:
             raise MaskError(
-                f"{path}: line {number} must hold six numbers: image, two positive semi-axes, rotation, x and y."
+                f"{path}: line {number} must contain six numbers: image, two positive semi-axes, rotation, x and y."
             ) from None
         ellipses.setdefault(index, []).append(ellipse)
     return {index: parts[0] if len(parts) == 1 else MaskUnion(tuple(parts)) for index, parts in ellipses.items()}

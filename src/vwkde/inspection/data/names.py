@@ -2,5 +2,5 @@
 
 
 def plain(text: str) -> str:
-    """Return a text of which every character can be written and shown: names of files can hold any bytes."""
+    """Return a text with all unprintable characters escaped: file names can contain any bytes."""
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)

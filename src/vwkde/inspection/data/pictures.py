@@ -1,4 +1,4 @@
-"""Many images, read one at a time: those that cannot be used are left out, and why is kept."""
+"""Many images, read one at a time: those that cannot be used are skipped, and the reasons are kept."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,19 +23,19 @@ class Failure:
 
 
 class Pictures:
-    """The names and pixels of image files, in their order.
+    """The names and pixels of image files, in order.
 
-    Only images of one shape come out: of that which is asked for, else of the first that can be read.
+    Only images of one shape are yielded: the given shape or, by default, that of the first image that can be read.
     """
 
     def __init__(self, items: Sequence[Item], shape: tuple[int, ...] | None = None) -> None:
         self.items = items
         self.failures: list[Failure] = []
-        """What is wrong with the images that did not come out, so far."""
+        """The images skipped so far, with the reasons."""
         self._shape, self._example = shape, "the good ones"
 
     def __len__(self) -> int:
-        """Return how many files there are."""
+        """Return the number of files."""
         return len(self.items)
 
     def __iter__(self) -> Iterator[tuple[str, Singles]]:

@@ -1,14 +1,14 @@
-"""What a folder of images means: which images are good, which are to be tested, and where their defects lie.
+"""What a folder of images means: which images are good, which are to be tested, and where their defects are.
 
-`recognise` looks at the names in a folder, opens no image, and knows these layouts:
+`recognise` looks only at the names in a folder and opens no image. It knows these layouts:
 
-    flat      images directly in the folder: all are good, and the same images are there to be tested, without labels
-    folders   good/ and other folders of images: all that are not in good/ are defective
+    flat      images directly in the folder: all are good, and the same images are to be tested, without labels
+    folders   good/ and other folders of images: all images outside good/ are defective
     mvtec     train/good/, test/<defect>/ with test/good/ for the good ones, ground_truth/<defect>/<image>_mask.png
-    dagm      <class>/ of good images beside <class>_def/ of defective ones, with ellipses in <class>_def/labels.txt
+    dagm      <class>/ of good images next to <class>_def/ of defective ones, with ellipses in <class>_def/labels.txt
     dagm-2    Train/ and Test/ with a mask Label/<image>_label.PNG for each image that is defective
 
-Names of folders may be written with capitals or without. Hidden files, and files that are no images, are passed over.
+The case of folder names does not matter. Hidden files and files that are not images are skipped.
 """
 
 import os
@@ -30,16 +30,16 @@ from vwkde.inspection.data.layouts import KNOWN_LAYOUTS, Item, Layout, LayoutErr
 
 
 def recognise(root: Path) -> Layout:
-    """Return the images of a folder that holds one layout, or one folder with a layout among its folders."""
+    """Return the images of a folder that has one layout, or that contains one folder with a layout."""
     layouts = recognise_all(root)
     if len(layouts) > 1:
         names = some(list(layouts))
-        raise LayoutError(f"{root}: the folder holds {len(layouts)} data sets ({names}); name one of them.")
+        raise LayoutError(f"{root}: the folder contains {len(layouts)} data sets ({names}); choose one of them.")
     return next(iter(layouts.values()))
 
 
 def recognise_all(root: Path) -> dict[str, Layout]:
-    """Return each layout of a folder by its name: that of the folder itself, or those of the classes that it holds."""
+    """Return the layouts of a folder by name: that of the folder itself, or those of the classes in it."""
     root = Path(os.path.abspath(root))
     if layout := mvtec_layout(root) or dagm_second_layout(root) or folders_layout(root):
         return {root.name: layout}
@@ -48,28 +48,28 @@ def recognise_all(root: Path) -> dict[str, Layout]:
     if layout := dagm_first_layout(root) or flat_layout(root):
         return {root.name: layout}
     raise UnknownLayoutError(
-        f"{root}: no images in a known layout, but {_contents(root)}; known are {_known_layouts()}."
+        f"{root}: no images in a known layout, but {_contents(root)}; the known layouts are: {_known_layouts()}."
     )
 
 
 def _classes(root: Path) -> dict[str, Layout]:
-    """Return the layouts of a folder's folders, where those are of a kind that comes as one of several classes.
+    """Return the layouts of a folder's folders, for the kinds of layout that come as one of several classes.
 
-    Folders that may not be read are an error, unless there are images beside them.
+    A folder that may not be read is an error, except when there are images next to it.
     """
-    beside_images = bool(list_images(root))
+    has_images = bool(list_images(root))
     layouts: dict[str, Layout] = {}
     for folder in list_folders(root):
-        if beside_images and not os.access(folder, os.R_OK | os.X_OK):
+        if has_images and not os.access(folder, os.R_OK | os.X_OK):
             continue
         if layout := mvtec_layout(folder) or dagm_second_layout(folder):
             layouts[folder.name] = _named_below(root, layout)
         elif not holds_defects(folder) and (layout := dagm_first_layout(folder)):
             layouts[folder.name] = layout
-    if layouts and beside_images:
+    if layouts and has_images:
         raise LayoutError(
             f"{root}: there are images in the folder itself and in its folders ({some(list(layouts))}); "
-            "name one of these, or move the others away."
+            "choose one of these, or move the other images away."
         )
     return layouts
 
@@ -82,7 +82,7 @@ def _named_below(root: Path, layout: Layout) -> Layout:
 
 
 def _contents(folder: Path) -> str:
-    """Return in words what a folder holds."""
+    """Describe the contents of a folder."""
     folders, files = list_folders(folder), list_files(folder)
     parts = [
         f"{len(paths)} {kind}{'s' * (len(paths) > 1)} ({some([path.name for path in paths])})"

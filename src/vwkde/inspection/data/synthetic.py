@@ -1,7 +1,7 @@
 """Synthetic surfaces, good and with defects whose pixels are known: for demonstrations, tests and comparisons.
 
-Each kind of surface varies from image to image as real ones do: in brightness, in where its pattern lies, in how it is
-bent. A defect is a change to such an image; its mask holds the pixels that it may change, and no other pixel differs.
+Each kind of surface varies from image to image as real ones do: in brightness, and in the position and bend of its
+pattern. A defect changes such an image only inside its mask.
 """
 
 from collections.abc import Callable
@@ -16,16 +16,26 @@ Singles = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
 _LEAST_SIZE = 64
-"""Pixels a side below which the patterns have no room."""
+"""Minimum side of an image in pixels; the patterns need this much room."""
 _PITCH = 9.0
 """Pixels between two threads."""
 _RING = 26.0
-"""Pixels between two year rings, about."""
+"""Approximate distance of two year rings, in pixels."""
 
 
 @dataclass(frozen=True, eq=False)
 class Surfaces:
-    """Images with values from 0 to 1, (images, size, size); where each is defective; and the name of its defect."""
+    """Synthetic images with their defects.
+
+    Attributes
+    ----------
+    images : ndarray of shape (images, size, size)
+        Gray images with values from 0 to 1, in single precision.
+    masks : ndarray of bool, of the same shape
+        True where an image is defective.
+    defects : tuple of str or None
+        The name of each image's defect; None for good images.
+    """
 
     images: Singles
     masks: Mask
@@ -33,27 +43,31 @@ class Surfaces:
 
 
 def make_surfaces(kind: str, n_good: int, n_bad: int, size: int = 256, seed: int = 0) -> Surfaces:
-    """Make good images of a surface and, after them, defective ones.
+    """Make good images of a surface, followed by defective ones.
 
-    An image depends on the seed and on its own number among the good or the defective ones, and not on how many are
-    made.
+    An image depends on the seed and on its own number among the good or the defective images, not on how many are made.
 
     Parameters
     ----------
-    kind : str
-        One of `SURFACES`: "woven", "brushed", "granular" or "wood".
+    kind : {"woven", "brushed", "granular", "wood"}
+        The kind of surface; the keys of `SURFACES`.
     n_good, n_bad : int
-        How many good and how many defective images. The defects of the kind take turns.
-    size : int
-        Pixels a side, at least 64.
-    seed : int
-        Seeds every random choice.
+        Number of good and of defective images. The defects of the surface take turns.
+    size : int, default=256
+        Side of the images in pixels, at least 64.
+    seed : int, default=0
+        Seed of every random choice.
 
     Returns
     -------
     Surfaces
-        `images` with values from 0 to 1, (n_good + n_bad, size, size); `masks`, true where an image is defective; and
-        `defects`, the name of each image's defect, None for good ones.
+        With `images` of shape (n_good + n_bad, size, size) and values from 0 to 1; `masks`, true where an image is
+        defective; and `defects`, the name of each image's defect, None for good ones.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid.
 
     Examples
     --------
@@ -86,13 +100,13 @@ def _check(kind: str, n_good: int, n_bad: int, size: int) -> None:
     if kind not in SURFACES:
         raise ValueError(f"The 'kind' parameter must be one of {list(SURFACES)}. Got {kind!r} instead.")
     if min(n_good, n_bad) < 0:
-        raise ValueError(f"Numbers of images must not be negative. Got {n_good} and {n_bad} instead.")
+        raise ValueError(f"The 'n_good' and 'n_bad' parameters must not be negative. Got {n_good} and {n_bad} instead.")
     if size < _LEAST_SIZE:
         raise ValueError(f"The 'size' parameter must be at least {_LEAST_SIZE} pixels. Got {size} instead.")
 
 
 def _woven(random: np.random.Generator, size: int) -> Floats:
-    """Return plain weave: threads across and down, over and under one another by turns."""
+    """Return a plain weave: horizontal and vertical threads, over and under each other in turn."""
     rows, columns = np.mgrid[:size, :size] / _PITCH + random.uniform(0, 2, 2)[:, None, None]
     rows, columns = (each + 0.25 * _noise(random, size, 40) for each in (rows, columns))
     warp, weft = np.floor(columns).astype(int), np.floor(rows).astype(int)
@@ -128,7 +142,7 @@ def _wood(random: np.random.Generator, size: int) -> Floats:
 
 
 def _scratch(image: Floats, random: np.random.Generator) -> tuple[Floats, Mask]:
-    """Draw a bent line, bright with one dark flank, at an angle to rows and columns."""
+    """Draw a bent bright line with one dark side, at an angle to rows and columns."""
     size = len(image)
     along, across = _turned(random, size, random.uniform(0.3, 1.2) * random.choice([-1, 1]))
     length, width = size * random.uniform(0.12, 0.22), random.uniform(1.2, 1.9)
@@ -139,14 +153,14 @@ def _scratch(image: Floats, random: np.random.Generator) -> tuple[Floats, Mask]:
 
 
 def _spot(image: Floats, random: np.random.Generator) -> tuple[Floats, Mask]:
-    """Draw a dark speck with a clear edge."""
+    """Draw a dark spot with a sharp edge."""
     size = len(image)
     mask = _blob(random, size, size * random.uniform(0.028, 0.045), 0.15)
     return 0.35 * image + 0.08 * random.uniform(0.5, 1.5), mask
 
 
 def _stain(image: Floats, random: np.random.Generator) -> tuple[Floats, Mask]:
-    """Wet a part of the surface: darker, and with less contrast."""
+    """Make a part of the surface look wet: darker, and with less contrast."""
     size = len(image)
     mask = _blob(random, size, size * random.uniform(0.09, 0.15), 0.3)
     inward = np.minimum(ndimage.distance_transform_edt(mask) / 4, 1)
@@ -155,7 +169,7 @@ def _stain(image: Floats, random: np.random.Generator) -> tuple[Floats, Mask]:
 
 
 def _dent(image: Floats, random: np.random.Generator) -> tuple[Floats, Mask]:
-    """Press a hollow into the surface: its pattern is drawn together, one side of it lies in shade."""
+    """Press a dent into the surface: the pattern contracts, and one side is in shade."""
     size = len(image)
     radius = size * random.uniform(0.06, 0.1)
     row, column = random.uniform(1.3 * radius, size - 1.3 * radius, 2)
@@ -168,7 +182,7 @@ def _dent(image: Floats, random: np.random.Generator) -> tuple[Floats, Mask]:
 
 
 def _missing_thread(image: Floats, random: np.random.Generator) -> tuple[Floats, Mask]:
-    """Take out a piece of a thread, so that the dark ground shows between its neighbours."""
+    """Remove a piece of a thread, so that the dark ground shows between its neighbours."""
     size = len(image)
     upright = random.random() < 0.5
     rows, columns = np.mgrid[:size, :size] - random.uniform(0.2 * size, 0.8 * size, 2)[:, None, None]
@@ -179,18 +193,18 @@ def _missing_thread(image: Floats, random: np.random.Generator) -> tuple[Floats,
 
 
 def _thread(position: Floats) -> Floats:
-    """Return how bright a thread is across its width."""
+    """Return the brightness of a thread across its width."""
     return np.sqrt(np.abs(np.sin(np.pi * position)))
 
 
 def _turned(random: np.random.Generator, size: int, angle: float) -> tuple[Floats, Floats]:
-    """Return every pixel's place along and across a line at an angle through some point in the middle part."""
+    """Return each pixel's position along and across a line at this angle through a random point near the middle."""
     rows, columns = np.mgrid[:size, :size] - random.uniform(0.3 * size, 0.7 * size, 2)[:, None, None]
     return columns * np.cos(angle) + rows * np.sin(angle), rows * np.cos(angle) - columns * np.sin(angle)
 
 
 def _blob(random: np.random.Generator, size: int, radius: float, uneven: float) -> Mask:
-    """Return a region of about that radius, its outline uneven."""
+    """Return a region of about this radius, with an uneven outline."""
     row, column = random.uniform(1.5 * radius, size - 1.5 * radius, 2)
     rows, columns = np.mgrid[:size, :size]
     angle = np.arctan2(rows - row, columns - column)
@@ -199,7 +213,7 @@ def _blob(random: np.random.Generator, size: int, radius: float, uneven: float) 
 
 
 def _noise(random: np.random.Generator, size: int, scale: float | tuple[float, float]) -> Floats:
-    """Return smooth noise of mean zero and deviation one, whose left and upper edges go on at the right and lower."""
+    """Return smooth periodic noise of mean zero and standard deviation one."""
     spectrum = ndimage.fourier_gaussian(np.fft.rfft2(random.normal(size=(size, size))), scale, size)
     return _unit(np.fft.irfft2(spectrum, (size, size)))
 
@@ -209,7 +223,7 @@ def _unit(field: Floats) -> Floats:
 
 
 def _lit(random: np.random.Generator, image: Floats, noise: float) -> Floats:
-    """Return the image under a light that is a little uneven, with the noise of a camera."""
+    """Return the image under slightly uneven light, with camera noise."""
     down, right = random.normal(0, 0.03, 2)
     rows, columns = np.mgrid[-1 : 1 : len(image) * 1j, -1 : 1 : len(image) * 1j]
     light = random.normal(1, 0.02) + down * rows + right * columns
@@ -217,7 +231,7 @@ def _lit(random: np.random.Generator, image: Floats, noise: float) -> Floats:
 
 
 def _finish(image: Floats) -> Singles:
-    """Return the image as a camera of 8 bits gives it."""
+    """Return the image as an 8-bit camera records it."""
     return (np.rint(255 * np.clip(image, 0, 1)) / 255).astype(np.float32)
 
 
@@ -230,7 +244,7 @@ DEFECTS: dict[str, Callable[[Floats, np.random.Generator], tuple[Floats, Mask]]]
     "dent": _dent,
     "missing-thread": _missing_thread,
 }
-"""What each defect does: it returns the image with it, and the pixels that are to be taken from there."""
+"""The defects by name: each function returns the changed image, and the mask of the pixels to take from it."""
 
 SURFACES: dict[str, tuple[_Texture, tuple[str, ...]]] = {
     "woven": (_woven, ("missing-thread", "spot", "stain")),
@@ -238,4 +252,4 @@ SURFACES: dict[str, tuple[_Texture, tuple[str, ...]]] = {
     "granular": (_granular, ("scratch", "spot", "dent")),
     "wood": (_wood, ("scratch", "spot", "stain")),
 }
-"""The kinds of surface: how each is made, and the defects that it can have."""
+"""The kinds of surface by name: the function that makes each, and the defects that it can have."""

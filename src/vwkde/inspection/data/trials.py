@@ -1,4 +1,4 @@
-"""Which images of a data set to fit on and which to test, so that none is both."""
+"""Which images of a data set to fit on and which to test; no image is used for both."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,20 +9,20 @@ from vwkde.inspection.data.images import read_image
 from vwkde.inspection.data.layouts import Item, Layout, LayoutError
 
 _HALF = 0.5
-"""Share of the good images that is held out where a data set has no good ones to test."""
+"""Share of the good images to hold out if a data set has no good images to test."""
 
 
 def without_model(layout: Layout, hold_out: float | None, seed: int) -> Layout:
-    """Return what to fit on and what to test; where no good image would be tested, half of them are held out."""
+    """Return what to fit on and what to test; if no good image would be tested, half of them are held out."""
     if hold_out is None and not _good_tests(layout):
         hold_out = _HALF
     return _checked(layout if hold_out is None else layout.divided(hold_out, seed))
 
 
 def with_model(layout: Layout, learnt: Mapping[str, str | None], hold_out: float | None, seed: int) -> Layout:
-    """Return what to test a model on that learnt images of these names and, where they are known, fingerprints.
+    """Return what to test a model on. `learnt` maps the names of its good images to fingerprints, or to None.
 
-    Where the data set has no good images to test, those are tested that the model did not learn.
+    If the data set has no good images to test, the good images that the model did not learn are tested.
     """
     known = _Learnt(learnt)
     if hold_out is not None:
@@ -35,8 +35,8 @@ def with_model(layout: Layout, learnt: Mapping[str, str | None], hold_out: float
         layout = _with_the_rest(layout, known)
     if both:
         raise LayoutError(
-            f"{len(both)} of the good images to test were learnt ({both[0].name}): hold out the same share with the "
-            "same seed as for the fit, or name neither, or take those images away."
+            f"{len(both)} of the good images to test were learnt ({both[0].name}). Hold out the same share with the "
+            "same seed as for the fit, or give neither, or remove these images."
         )
     return _checked(layout)
 
@@ -45,14 +45,14 @@ def _with_the_rest(layout: Layout, known: "_Learnt") -> Layout:
     left = tuple(replace(item, defective=False) for item in layout.good if not known.has(item))
     if not left:
         raise LayoutError(
-            "Every good image of this data set was learnt, so that none is left to test. Hold out half of them in "
-            "the fit, or leave the model out here, and half of the good images are held out."
+            "Every good image of this data set was learnt, so none is left to test. Hold out half of them in the fit, "
+            "or evaluate without a model: then half of the good images are held out."
         )
     return replace(layout, good=(), test=(*left, *(item for item in layout.test if item.defective)))
 
 
 class _Learnt:
-    """The images that a model learnt, by their pixels; by their names where the model does not know the pixels."""
+    """The images that a model learnt, known by their pixels or, from an old model file, by their names."""
 
     def __init__(self, learnt: Mapping[str, str | None]) -> None:
         self._fingerprints = set(learnt.values()) - {None}
@@ -61,7 +61,7 @@ class _Learnt:
     def has(self, item: Item, exactly: bool = False) -> bool:
         """Return whether an image is one of them, or may be.
 
-        Below another folder its name may have more or less parts, unless names must agree exactly.
+        Below another folder, a name may have more or fewer parts; with `exactly`, names must be equal.
         """
         if item.name in self._names if exactly else any(_may_be(item.name, name) for name in self._names):
             return True
@@ -69,7 +69,7 @@ class _Learnt:
             return False
         try:
             return fingerprint(read_image(item.path)) in self._fingerprints
-        except ImageError:  # it is reported when its turn to be tested comes
+        except ImageError:  # reported later, when the image is tested
             return False
 
 
@@ -81,8 +81,8 @@ def _may_be(one: str, other: str) -> bool:
 def _checked(layout: Layout) -> Layout:
     if not layout.labelled:
         raise LayoutError(
-            "It is not known which images are defective: an evaluation needs labels. Give a data set with folders for "
-            "good and for defective images, or use check."
+            "An evaluation needs labels, but it is not known which images are defective. Give a data set with folders "
+            "of good and of defective images, or use check."
         )
     return layout
 

@@ -1,4 +1,4 @@
-"""Regions that were found against those that are defective: the average precision of the PASCAL VOC challenge.
+"""Detected regions against defective ones: the average precision of the PASCAL VOC challenge.
 
 (Everingham and others, IJCV 88, 2010.)
 """
@@ -16,11 +16,11 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 OVERLAP = 0.1
-"""A detection is right if its intersection with a defect is more than this part of their union, as in the paper."""
+"""A detection is right if its intersection over union with a defect exceeds this, as in the paper."""
 
 
 class Matches(NamedTuple):
-    """The detections of one image, whether each is right, and how many defects the image has."""
+    """The confidence of each detection in one image, whether it is right, and the number of defects in the image."""
 
     confidence: Floats
     right: Mask
@@ -49,10 +49,10 @@ def region_overlap(first: Region, second: Region) -> float:
 
 
 def match_detections(detections: Iterable[Region], defects: Sequence[Region]) -> Matches:
-    """Tell which of an image's detections, each as sure as its peak is high, are right.
+    """Return which of an image's detections are right; the confidence of each is its peak.
 
     A detection belongs to the defect that it overlaps most. It is right if that overlap is large enough and no other
-    found the defect with a higher confidence: of two detections of one defect the second is wrong.
+    detection of the defect has a higher confidence: the second of two detections of one defect is wrong.
     """
     detections = sorted(detections, key=lambda region: -region.peak)
     right = np.zeros(len(detections), bool)
@@ -70,7 +70,7 @@ def detection_average_precision(matches: Sequence[Matches]) -> float:
     """Return the average precision of detections as in the PASCAL VOC challenge.
 
     The precision at a recall is the best one at this recall or a higher one, and is averaged over all recalls (the
-    challenge's rule since 2010). Detections of equal confidence count together, so that their order is of no account.
+    challenge's rule since 2010). Detections of equal confidence count together, so that their order does not matter.
     """
     defects = sum(image.defects for image in matches)
     if not defects:

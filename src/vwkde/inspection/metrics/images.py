@@ -1,4 +1,4 @@
-"""Images judged by one score each: ROC curve and the area under it, precision–recall curve and average precision."""
+"""One score per image: ROC curve and the area under it, precision–recall curve and average precision."""
 
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ def roc_curve(defective: ArrayLike, scores: ArrayLike) -> RocCurve:
 
 
 def image_auroc(defective: ArrayLike, scores: ArrayLike) -> float:
-    """Return how likely a defective image has a higher score than a good one."""
+    """Return the probability that a defective image has a higher score than a good one."""
     return float(sklearn_metrics.roc_auc_score(*_check_images(defective, scores)))
 
 
@@ -44,14 +44,14 @@ def precision_recall_curve(defective: ArrayLike, scores: ArrayLike) -> Precision
 
 
 def image_average_precision(defective: ArrayLike, scores: ArrayLike) -> float:
-    """Return the mean precision over the recalls of the defective images, without interpolation."""
+    """Return the average precision of the defective images, without interpolation."""
     return float(sklearn_metrics.average_precision_score(*_check_images(defective, scores)))
 
 
 def _check_images(defective: ArrayLike, scores: ArrayLike) -> tuple[Mask, Floats]:
     defective, scores = np.asarray(defective), np.asarray(scores, float)
     if defective.ndim != 1 or defective.shape != scores.shape:
-        raise ValueError(f"Labels and scores must be one per image. Got {defective.shape} and {scores.shape} instead.")
+        raise ValueError(f"Give one label and one score per image. Got {defective.shape} and {scores.shape} instead.")
     if not np.isin(defective, (0, 1)).all():
         raise ValueError("Labels must be true for defective images and false for good ones.")
     if not np.isfinite(scores).all():

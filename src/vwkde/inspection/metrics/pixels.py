@@ -1,11 +1,11 @@
 """Maps of scores against masks: the area under the ROC curve of all pixels, and AUPRO.
 
-AUPRO is the mean share of a defective region that is found, against the share of good pixels that are called defective,
-averaged from none of these up to 0.3 (Bergmann and others, "The MVTec anomaly detection dataset", IJCV 129, 2021).
+AUPRO is the mean share of a defective region that is found, as a function of the share of good pixels that are called
+defective, averaged from 0 to 0.3 (Bergmann and others, "The MVTec anomaly detection dataset", IJCV 129, 2021).
 
-Maps need not be kept: `count_pixels` reduces each one to counts per bin of the score, and `PixelTally` joins the counts
-of all images. A bin holds the scores that agree in single precision with a mantissa of 9 bits, so that its width is at
-most 1/512 of the score, whatever the range of scores. Pixels in one bin count as ties, half right and half wrong.
+Maps are not stored: `count_pixels` reduces each map to counts per bin of the score, and `PixelTally` combines the
+counts of all images. A bin contains the scores that agree in single precision with a mantissa of 9 bits, so its width
+is at most 1/512 of the score, whatever the range of scores. Pixels in one bin count as ties: half right, half wrong.
 """
 
 from collections.abc import Iterable
@@ -24,15 +24,15 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 PRO_LIMIT = 0.3
-"""AUPRO looks at thresholds that call at most this share of good pixels defective."""
+"""AUPRO covers the thresholds that call at most this share of good pixels defective."""
 
 _CODE_BITS = 18
-"""Bits of a score that tell its bin: sign, exponent, and 9 of the mantissa."""
+"""Bits of a score that determine its bin: sign, exponent, and 9 of the mantissa."""
 
 
 @dataclass(frozen=True, eq=False)
 class PixelCounts:
-    """Pixels of one image by the bin of their score: good ones, defective ones, and shares of defective regions."""
+    """Pixels of one image per bin of the score: good ones, defective ones, and shares of defective regions."""
 
     bins: NDArray[np.int32]
     good: NDArray[np.int32]
@@ -42,9 +42,9 @@ class PixelCounts:
 
 
 def count_pixels(scores: NDArray[Any], mask: Mask | None = None) -> PixelCounts:
-    """Count the pixels of a map of scores, given which are defective (by default none).
+    """Count the pixels of a map of scores; the mask says which are defective (by default none).
 
-    Defective pixels that touch, also at a corner, are one region.
+    Defective pixels that touch, even at a corner, are one region.
     """
     scores = np.asarray(scores)
     mask = np.zeros(scores.shape, bool) if mask is None else np.asarray(mask).astype(bool)
@@ -58,10 +58,10 @@ def count_pixels(scores: NDArray[Any], mask: Mask | None = None) -> PixelCounts:
     share = 1 / np.bincount(region, minlength=1)[region]
     good = np.bincount(codes[~mask], minlength=2**_CODE_BITS)
     defective = np.bincount(codes[mask], minlength=2**_CODE_BITS)
-    found = np.bincount(codes[mask], weights=share, minlength=2**_CODE_BITS).astype(float)
+    overlap = np.bincount(codes[mask], weights=share, minlength=2**_CODE_BITS).astype(float)
     bins = np.flatnonzero(good + defective)
     return PixelCounts(
-        bins.astype(np.int32), good[bins].astype(np.int32), defective[bins].astype(np.int32), found[bins], count
+        bins.astype(np.int32), good[bins].astype(np.int32), defective[bins].astype(np.int32), overlap[bins], count
     )
 
 
@@ -77,10 +77,10 @@ class PixelTally:
 
     @classmethod
     def of(cls, counts: Iterable[PixelCounts]) -> "PixelTally":
-        """Join the counts of images."""
+        """Combine the counts of images."""
         images = list(counts)
         if not images:
-            raise UndefinedMeasureError("There are no images to judge the pixels of.")
+            raise UndefinedMeasureError("There are no images whose pixels can be evaluated.")
         bins, column = np.unique(np.concatenate([image.bins for image in images]), return_inverse=True)
         start = np.cumsum([0, *(len(image.bins) for image in images)])
         shape = len(images), len(bins)
@@ -103,19 +103,19 @@ class PixelTally:
         return int(self.times.sum())
 
     def take(self, images: ArrayLike) -> "PixelTally":
-        """Return the tally of some of the images, each as often as its index is given."""
+        """Return the tally of some of the images; an index that is given twice counts twice."""
         places = np.repeat(np.arange(len(self.times)), self.times)[np.asarray(images)]
         return replace(self, times=np.bincount(places, minlength=len(self.times)))
 
 
 def pixel_auroc(tally: PixelTally) -> float:
-    """Return how likely a defective pixel has a higher score than a good one."""
+    """Return the probability that a defective pixel has a higher score than a good one."""
     good, defective = _both_kinds(tally)
     return float(defective @ (np.cumsum(good) - good / 2) / (defective.sum() * good.sum()))
 
 
 def pro_curve(tally: PixelTally) -> tuple[Floats, Floats]:
-    """Return the share of good pixels called defective, and the mean share of a region found, as thresholds fall."""
+    """Return the share of good pixels called defective and the mean share of a region found, for falling thresholds."""
     good = _total(tally, tally.good)
     found = _total(tally, tally.overlap)
     regions = tally.times @ tally.regions
@@ -125,7 +125,7 @@ def pro_curve(tally: PixelTally) -> tuple[Floats, Floats]:
 
 
 def aupro(tally: PixelTally) -> float:
-    """Return the mean share of a region found, averaged over the shares of good pixels up to the limit."""
+    """Return the mean share of a region found, averaged over shares of good pixels from 0 to the limit."""
     false_positives, found = pro_curve(tally)
     inside = false_positives < PRO_LIMIT
     x = np.append(false_positives[inside], PRO_LIMIT)
@@ -134,7 +134,7 @@ def aupro(tally: PixelTally) -> float:
 
 
 def _bins(scores: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the bins of scores: the leading bits of single-precision numbers, which sort as the numbers do."""
+    """Return the bins of scores: the leading bits of single-precision numbers, which sort like the numbers."""
     largest = np.finfo(np.float32).max
     bits = (np.clip(scores, -largest, largest).astype(np.float32) + np.float32(0)).view(np.uint32)
     sign = np.uint32(2**31)
@@ -155,5 +155,5 @@ def _both_kinds(tally: PixelTally) -> tuple[Floats, Floats]:
 
 
 def _accumulated(counts: Floats) -> Floats:
-    """Return how many are at or above each bin, from none in the highest down to all."""
+    """Return the number of pixels at or above each bin, from 0 above the highest bin to all."""
     return np.append(0, np.cumsum(counts[::-1]))

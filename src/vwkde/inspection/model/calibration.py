@@ -1,15 +1,17 @@
 """A threshold from good images alone.
 
-Every good image gets the score that it would have if it were not among the good ones. If a new good image is drawn as
-those were, its score is equally likely to take any rank among theirs, so that
+Every good image gets the score that it would have if it were not among the good ones. If a new good image comes from
+the same distribution, its score is equally likely to take any rank among theirs. Hence
 
-    p = (1 + how many good images score as high or higher) / (1 + how many there are)
+    p = (1 + number of good images that score as high or higher) / (1 + number of good images)
 
-is at most α with a probability of at most α, whatever the scores' distribution (conformal prediction: Vovk, Gammerman
-and Shafer, "Algorithmic learning in a random world", 2005). Images with p ≤ α are rejected. No label takes part.
+is at most α with a probability of at most α, whatever the distribution of the scores (conformal prediction: Vovk,
+Gammerman and Shafer, "Algorithmic learning in a random world", 2005). Images with p ≤ α are rejected. No labels are
+used.
 """
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +24,22 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Calibration:
-    """The scores of good images, each judged by the others, and the share of good images that may be rejected."""
+    """The threshold of a score, set by good images alone.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (images,)
+        The score of each good image, computed from the other good images.
+    false_reject_rate : float
+        The share of good images that may be rejected.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> calibration = Calibration(np.arange(1.0, 20.0), false_reject_rate=0.05)
+    >>> calibration.threshold, calibration.p_value(19.5), calibration.p_value(10.0)
+    (19.0, 0.05, 0.55)
+    """
 
     scores: Floats
     false_reject_rate: float
@@ -30,11 +47,22 @@ class Calibration:
     @property
     def threshold(self) -> float:
         """The score above which an image is rejected; infinite if there are too few good images for the rate."""
-        place = int(np.ceil((1 - self.false_reject_rate) * (len(self.scores) + 1) - _ROUNDING))
-        return float(np.sort(self.scores)[place - 1]) if place <= len(self.scores) else np.inf
+        rank = int(np.ceil((1 - self.false_reject_rate) * (len(self.scores) + 1) - _ROUNDING))
+        return float(np.sort(self.scores)[rank - 1]) if rank <= len(self.scores) else np.inf
 
     def p_value(self, score: float) -> float:
-        """Return the share of good images, the new one included, whose score is as high or higher."""
+        """Return the share of good images that score at least this high, counting the new image itself.
+
+        Parameters
+        ----------
+        score : float
+            The score of the new image.
+
+        Returns
+        -------
+        float
+            From 1 / (number of good images + 1) to 1.
+        """
         return float((1 + np.count_nonzero(self.scores >= score)) / (1 + len(self.scores)))
 
 
@@ -42,25 +70,31 @@ _ROUNDING = 1e-9
 
 
 def check_rate(false_reject_rate: float) -> None:
-    """Refuse a share of good images that cannot be one."""
+    """Raise an error if the rate is not between 0 and 1."""
     if not 0 < false_reject_rate < 1:
         raise ValueError(
-            f"The 'false_reject_rate' parameter must lie between 0 and 1, for example 0.01. "
+            f"The 'false_reject_rate' parameter must be between 0 and 1, for example 0.01. "
             f"Got {false_reject_rate!r} instead."
         )
 
 
 def calibrate(scores: Floats, false_reject_rate: float) -> Calibration:
-    """Return the calibration by these scores; too few of them for the rate raises a warning."""
+    """Return the calibration for these scores; warn if there are too few of them for the rate."""
     check_rate(false_reject_rate)
     if not np.isfinite(scores).all():
-        raise ValueError("A good image has a score that is not finite: its patches are all alike. Leave it out.")
+        raise ValueError("The score of a good image is not finite: its patches are all alike. Leave this image out.")
     calibration = Calibration(np.asarray(scores, dtype=np.float64), float(false_reject_rate))
     if np.isinf(calibration.threshold):
         needed = int(np.ceil(1 / false_reject_rate - _ROUNDING)) - 1
         warn(
-            f"{len(scores)} good images cannot show a false-reject rate of {false_reject_rate:g}: nothing would be "
-            f"rejected. Add good images until there are {needed}, or allow a rate of {1 / (len(scores) + 1):.2g}.",
+            f"{len(scores)} good images are too few for a false-reject rate of {false_reject_rate:g}: no image will be "
+            f"rejected. Use at least {needed} good images, or a rate of at least {_least_rate(len(scores))}.",
             FewImagesWarning,
         )
     return calibration
+
+
+def _least_rate(images: int) -> str:
+    """Return the smallest rate that this many good images allow, in two digits, rounded up."""
+    rate = Decimal(1) / (images + 1)
+    return f"{Context(prec=2, rounding=ROUND_CEILING).create_decimal(rate):f}"

@@ -1,6 +1,6 @@
 """The format of model files: arrays as safetensors, everything else as JSON in the header. No code, no pickle.
 
-What the arrays and settings mean is no concern of this module; a digest of both tells whether the file is whole.
+This module does not know what the arrays and settings mean. A digest of both shows whether the file is intact.
 """
 
 import json
@@ -17,17 +17,28 @@ from vwkde._runtime.files import whole_file
 
 FORMAT = "vwkde-inspection"
 VERSION = 2
-"""Raised whenever older programs could not read the file rightly; files of all earlier versions are still read."""
+"""Increased whenever older versions of vwkde would misread the file. Files of all earlier formats are still read."""
 _SETTINGS_UNCHECKED = 1
-"""The last version whose digest was of the arrays alone."""
+"""The last version whose digest covers the arrays only."""
 
 
 class ModelFileError(ValueError):
-    """A model file cannot be read; the message names it and says why."""
+    """A model file cannot be read. The message names the file and the reason.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from vwkde.inspection import ModelFileError, SurfaceInspector
+    >>> try:
+    ...     SurfaceInspector.load(Path("missing.vwkde"))
+    ... except ModelFileError as error:
+    ...     print(error)
+    missing.vwkde: there is no such file. Check the name, or fit a model and save it there.
+    """
 
 
 def write_container(path: Path, arrays: Mapping[str, NDArray[Any]], settings: Mapping[str, Any]) -> None:
-    """Write arrays and settings; a reader never sees half a file."""
+    """Write arrays and settings; a reader never sees a partly written file."""
     _require_safetensors()
     from safetensors.numpy import save
 
@@ -50,17 +61,17 @@ def read_container(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  not a dictionary
     except FileNotFoundError:
         raise ModelFileError(
-            f"{path}: there is no such file; check the name, or fit an inspection and save it there."
+            f"{path}: there is no such file. Check the name, or fit a model and save it there."
         ) from None
     except IsADirectoryError:
-        raise ModelFileError(f"{path}: a folder, not a model file.") from None
+        raise ModelFileError(f"{path}: this is a folder, not a model file.") from None
     except SafetensorError:
-        raise ModelFileError(f"{path}: not a model file, or a damaged one. Fit it again, or take a copy.") from None
+        raise ModelFileError(f"{path}: not a model file, or damaged. Fit the model again, or restore a copy.") from None
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be read: {error.strerror or error}.") from None
     written = header.get("settings", "")
     if header.get("digest") != _digest(tensors, "" if version <= _SETTINGS_UNCHECKED else written):
-        raise ModelFileError(f"{path}: damaged: its numbers are not those that were written. Take a copy.")
+        raise ModelFileError(f"{path}: damaged: the checksum does not match. Fit the model again, or restore a copy.")
     return tensors, _settings(path, written)
 
 
@@ -70,14 +81,14 @@ def _require_safetensors() -> None:
 
 def _version(path: Path, header: Mapping[str, str]) -> int:
     if header.get("format") != FORMAT:
-        raise ModelFileError(f"{path}: a safetensors file, but not one that vwkde wrote.")
+        raise ModelFileError(f"{path}: a safetensors file, but not one written by vwkde.")
     version = header.get("version", "")
     if not version.isdecimal():
-        raise ModelFileError(f"{path}: damaged: it does not tell its version. Take a copy.")
+        raise ModelFileError(f"{path}: damaged: the format version cannot be read. Fit again, or restore a copy.")
     if int(version) > VERSION:
         raise ModelFileError(
-            f"{path}: written by a newer vwkde (format {version}, this one reads up to {VERSION}). Upgrade "
-            f"with: pip install -U vwkde"
+            f"{path}: written by a newer vwkde (format {version}; this version reads up to {VERSION}). "
+            f"Upgrade with: pip install -U vwkde"
         )
     return int(version)
 
@@ -88,7 +99,7 @@ def _settings(path: Path, written: str) -> dict[str, Any]:
     except json.JSONDecodeError:
         settings = None
     if not isinstance(settings, dict):
-        raise ModelFileError(f"{path}: damaged: its settings cannot be read. Take a copy.")
+        raise ModelFileError(f"{path}: damaged: the settings cannot be read. Fit the model again, or restore a copy.")
     return settings
 
 

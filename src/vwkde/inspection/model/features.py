@@ -1,7 +1,7 @@
 """What is measured in each patch of an image.
 
-A set of features is a function of an image, over the patches of its own grid. It keeps nothing of the images it sees;
-the coordinates in which patches are compared are learnt from good images afterwards, by `coordinates.py`.
+A feature set is a function of an image, evaluated on the patches of its own grid. It stores nothing about the images;
+`coordinates.py` later learns from good images the coordinates in which patches are compared.
 """
 
 from collections.abc import Callable
@@ -19,13 +19,13 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 _SMOOTHING = 1.0
-"""Standard deviation, in pixels, of the Gaussian that is run over an image before its gradient is taken."""
+"""Standard deviation, in pixels, of the Gaussian that smooths an image before its gradient is taken."""
 _SCHARR = np.array([[3, 10, 3], [0, 0, 0], [-3, -10, -3]]) / 32
-"""The derivative downwards: smoothed across, and right for a slope of one."""
+"""The vertical derivative, smoothed horizontally and scaled to return 1 for a slope of 1."""
 
 
 class FeatureSet(Protocol):
-    """Measures the patches of an image, and tells how what it measures is to be used."""
+    """Measures the patches of an image, and says how the score uses these features."""
 
     @property
     def grid(self) -> PatchGrid:
@@ -37,22 +37,22 @@ class FeatureSet(Protocol):
 
     @property
     def worst(self) -> int | None:
-        """How many of the patches make the score, the most unlike the good ones; None for all."""
+        """How many of the worst patches make up the score; None for all patches."""
 
     def __call__(self, image: Singles) -> Singles:
-        """Return the features of every patch, of shape (down, across, features)."""
+        """Return the features of every patch, of shape (rows, columns, features)."""
 
 
 @dataclass(frozen=True)
 class GradientMoments:
-    """The paper's four features: mean, standard deviation, skewness and kurtosis of the gradient's length."""
+    """The paper's four features: mean, standard deviation, skewness and kurtosis of the gradient magnitude."""
 
     components: int | None = None
     worst: int | None = None
     grid: PatchGrid = PAPER_GRID
 
     def __call__(self, image: Singles) -> Singles:
-        """Return the features of every patch, of shape (down, across, 4)."""
+        """Return the features of every patch, of shape (rows, columns, 4)."""
         self.grid.shape(image.shape)
         smooth = ndimage.gaussian_filter(image.astype(np.float64), _SMOOTHING)
         length = np.hypot(ndimage.correlate(smooth, _SCHARR), ndimage.correlate(smooth, _SCHARR.T))
@@ -61,7 +61,7 @@ class GradientMoments:
 
 @dataclass(frozen=True)
 class _Given:
-    """A function of the user's, checked each time it is called."""
+    """A user's function, whose output is checked at each call."""
 
     function: Callable[[Singles], Any]
     components: int | None = None
@@ -69,24 +69,25 @@ class _Given:
     grid: PatchGrid = PAPER_GRID
 
     def __call__(self, image: Singles) -> Singles:
-        found = np.asarray(self.function(image), dtype=np.float32)
-        wanted = self.grid.shape(image.shape)
-        if found.ndim != 3 or found.shape[:2] != wanted:
+        features = np.asarray(self.function(image), dtype=np.float32)
+        rows, columns = self.grid.shape(image.shape)
+        if features.ndim != 3 or features.shape[:2] != (rows, columns):
             raise ValueError(
-                f"The features must have shape ({wanted[0]}, {wanted[1]}, any number), one row for each patch of "
-                f"{self.grid.size} pixels at a step of {self.grid.step}. Got shape {found.shape} instead."
+                f"The 'features' function must return an array of shape ({rows}, {columns}, any number): one entry for "
+                f"each patch of {self.grid.size} × {self.grid.size} pixels, {self.grid.step} pixels apart. "
+                f"Got shape {features.shape} instead."
             )
-        if not np.isfinite(found).all():
-            raise ValueError("The features must be finite. Got NaN or infinity instead.")
-        return found
+        if not np.isfinite(features).all():
+            raise ValueError("The 'features' function must return finite numbers. Got NaN or infinity instead.")
+        return features
 
 
 FEATURES: dict[str, FeatureSet] = {"gradient": GradientMoments(), "texture": Texture()}
-"""The sets of features that have a name."""
+"""The named feature sets."""
 
 
 def as_features(features: Any) -> FeatureSet:
-    """Return a set of features by its name, or made of any function of an image."""
+    """Return the feature set with this name, or wrap a function of an image as one."""
     if isinstance(features, str) and features in FEATURES:
         return FEATURES[features]
     if callable(features):

@@ -1,4 +1,4 @@
-"""What was found about one image: the score and the verdict, the map, and where the map is high."""
+"""The result for one image: score, verdict, map, and the regions where the map is high."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,36 +16,48 @@ Singles = NDArray[np.float32]
 Verdict = Literal["OK", "NG"]
 
 _AT_LEAST_SHOWN = 0.9
-"""What reaches this share of the map's largest value is shown, even if none reaches the threshold of maps."""
+"""Pixels at this share of the map's largest value are shown even if none reaches the threshold of maps."""
 _LARGEST_MAP = 256
-"""Pixels of the longer side of a map in a notebook, at most."""
+"""Maximum length of a map's longer side in a notebook, in pixels."""
 
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """What was found about one image.
+    """The result of inspecting one image.
 
-    The verdict goes by the score alone; the map tells where an image differs from good ones, whatever the verdict.
+    The verdict depends on the score alone. The map shows where the image differs from good ones, whatever the verdict.
 
     Attributes
     ----------
     name : str
-        What the image is called.
+        The name of the image.
     score : float
-        The divergence from the nearest good image, or how unlike the nearest good ones its worst patches are, in nats;
-        the features determine which.
+        How unlike good images the image is, in nats. With "texture": the mean log ratio of its worst patches against
+        the nearest good images. With "gradient" or a function: the KL divergence from the nearest good image.
     p_value : float
-        The share of good images that score as high.
+        The share of good images that score at least as high, counting this image itself.
     threshold : float
         The score above which an image is rejected; infinite if there are too few good images for the stated rate.
     nearest : str
         The name of the nearest good image.
     log_ratio : ndarray of shape (height, width)
-        The map: how much more likely each patch is in this image than in good ones, in nats, spread to pixels.
+        The map: the log ratio of each patch, this image against good ones, in nats, averaged over the patches that
+        cover a pixel.
     map_threshold : float
-        The value of the map that hardly any good image reaches anywhere.
+        The value that the maps of good images rarely exceed anywhere; infinite if there are too few good images.
     milliseconds : float
-        The time it took.
+        The time that the inspection took.
+
+    Examples
+    --------
+    >>> from vwkde.inspection import SurfaceInspector, make_surfaces
+    >>> surfaces = make_surfaces("woven", n_good=20, n_bad=1, size=96)
+    >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:20])
+    >>> result = inspector.check(surfaces.images[20], name="part.png")
+    >>> result.verdict, result.score > result.threshold, round(result.p_value, 3)
+    ('NG', True, 0.048)
+    >>> result.log_ratio.shape
+    (96, 96)
     """
 
     name: str
@@ -64,33 +76,49 @@ class Inspection:
 
     @property
     def verdict(self) -> Verdict:
-        """OK or NG."""
+        """ "NG" if the image is rejected, else "OK"."""
         return "NG" if self.rejected else "OK"
 
     def regions(self, level: float | None = None) -> list[Region]:
-        """Return the regions where the map reaches a level, the highest first; the verdict has no part in it.
+        """Return the regions where the map reaches a level, highest peak first.
+
+        The verdict plays no part: an image that passes can have regions, and a rejected image may have none.
 
         Parameters
         ----------
-        level : float or None
-            In nats. By default `map_threshold`: an image that passes may have such regions, and one that is rejected
-            need not.
+        level : float, default=None
+            A value of the map, in nats. None means `map_threshold`.
+
+        Returns
+        -------
+        list of Region
+            Each with its `box`, its `mask` within that box, and its `peak`.
+
+        Examples
+        --------
+        >>> from vwkde.inspection import SurfaceInspector, make_surfaces
+        >>> surfaces = make_surfaces("woven", n_good=20, n_bad=1, size=96)
+        >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:20])
+        >>> result = inspector.check(surfaces.images[20])
+        >>> regions = result.regions()
+        >>> regions[0].peak > result.map_threshold
+        True
         """
         return find_regions(self.log_ratio, self.map_threshold if level is None else level)
 
     @property
     def boxes_if_rejected(self) -> list[Box]:
-        """The boxes that are shown if the image is rejected, highest first: at the least, where the map is highest."""
+        """The boxes to show if the image is rejected, highest first. At least the map's highest place has one."""
         level = min(self.map_threshold, near_peak(self.log_ratio, _AT_LEAST_SHOWN))
         return [region.box for region in self.regions(level)]
 
     @property
     def shown_boxes(self) -> list[Box]:
-        """The boxes that reports show: `boxes_if_rejected` of an image that is rejected, none of one that passes."""
+        """The boxes that reports show: `boxes_if_rejected` for a rejected image, none for one that passes."""
         return self.boxes_if_rejected if self.rejected else []
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the verdict, where the score lies, and the map."""
+        """Return what a notebook shows: the verdict, the score next to the threshold, and the map."""
         colour = RED if self.rejected else TEAL
         marks = [svg.Mark(self.threshold, "threshold"), svg.Mark(self.score, f"{self.score:.3g}", colour)]
         step = -(-max(self.log_ratio.shape) // _LARGEST_MAP)
@@ -99,7 +127,7 @@ class Inspection:
         return html.card(
             f"{self.name}: {self.verdict}, p = {self.p_value:.3g}",
             svg.on_a_line(marks),
-            f"most like {self.nearest}; coloured where the map exceeds what good images reach",
+            f"nearest good image: {self.nearest}; colour: the map is higher than in good images",
             html.picture(encode_png(colours), "map of log ratios"),
             details={
                 "score": f"{self.score:.4g}",

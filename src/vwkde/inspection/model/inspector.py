@@ -1,7 +1,6 @@
-"""The inspection as one object: learn a surface from good images, then judge others."""
+"""Surface inspection as one object: learn a surface from good images, then judge others."""
 
 from collections.abc import Iterable, Iterator
-from numbers import Integral
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal, Self
@@ -14,43 +13,42 @@ from vwkde._compute.choice import choose_resources
 from vwkde._compute.executors import DASK
 from vwkde._compute.parallel import at_most
 from vwkde._compute.resources import Resources
-from vwkde._display import html, svg
-from vwkde._display.style import RED
 from vwkde.inspection.data.arrays import as_image, check_shape
 from vwkde.inspection.model.calibration import Calibration, check_rate
 from vwkde.inspection.model.features import FeatureSet, as_features
 from vwkde.inspection.model.inspection import Inspection
 from vwkde.inspection.model.learnt import Learnt, learn, pixel_map
+from vwkde.inspection.model.learnt_card import learnt_card
 from vwkde.inspection.model.measuring import Images, measure_all, rows_of
 from vwkde.inspection.model.model_file import SavedModel, read_model, write_model
+from vwkde.inspection.model.parameters import check_count, check_enough
 
 Singles = NDArray[np.float32]
 
-_FEWEST = 3
-"""Good images without which nothing can be said: each is judged by at least two others."""
-
 
 class SurfaceInspector:
-    """Learns a surface from good images alone, and tells whether other images show the same.
+    """Learn a surface from good images alone, and judge whether other images show the same surface.
 
     Parameters
     ----------
-    features : "gradient", "texture" or a callable
-        What is measured in each patch: the paper's four moments of the gradient; gray value, oriented grain and
-        roughness at several scales; or any function of an image that returns an array (rows, columns, features).
-    false_reject_rate : float
-        The share of good images that may be rejected. The threshold is set from good images to keep it.
-    candidates : int
-        Good images that an image is compared with closely, after a coarse comparison with all of them.
-    random_state : int
-        Seeds every random choice.
-    n_threads : int or None
-        Threads to use; by default all that the machine and its environment allow.
-    engine : "auto" or "dask"
-        "dask" compares images on the workers of the Dask client in use: all pairs of good ones in `fit`, each image in
-        `check_all`.
-    device : str or None
-        Where images are compared with all good ones: "cuda" for a GPU. By default the CPU, which also does all else.
+    features : {"gradient", "texture"} or callable, default="gradient"
+        What is measured in each patch of an image. "gradient": the paper's four moments of the gradient. "texture":
+        gray value, oriented grain and roughness at several scales; it finds more defects. A function of a gray image
+        must return an array of shape (rows, columns, any number), one entry for each patch of `PAPER_GRID`.
+    false_reject_rate : float, default=0.05
+        The share of good images that may be rejected. The good images set the threshold accordingly.
+    candidates : int, default=10
+        Number of good images that an image is compared with closely, after a coarse comparison with all of them.
+    random_state : int, default=0
+        Seed of every random choice.
+    n_threads : int, default=None
+        Number of threads. None uses all that the machine and its environment allow.
+    engine : {"auto", "dask"}, default="auto"
+        "dask" compares images on the workers of the current Dask client: all pairs of good images in `fit`, each image
+        in `check_all`.
+    device : str, default=None
+        Device for the comparison with all good images, for example "cuda". None is the CPU, which does the rest in any
+        case.
 
     Examples
     --------
@@ -59,6 +57,8 @@ class SurfaceInspector:
     >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:25])
     >>> inspector.check(surfaces.images[25]).verdict
     'NG'
+    >>> inspector.names_[:2], inspector.image_shape, inspector.thumbnail("good 0").shape
+    (['good 0', 'good 1'], (128, 128), (64, 64))
     """
 
     def __init__(
@@ -83,52 +83,91 @@ class SurfaceInspector:
     def fit(self, images: Images) -> Self:
         """Learn from good images.
 
-        Images are taken one after the other, so that a generator need not hold them all.
+        Images are read one by one, so a generator does not need to keep them all in memory.
 
         Parameters
         ----------
         images : iterable of ndarray, or of pairs (name, ndarray)
-            Gray images of one shape, with values from 0 to 1, or integers of 8 or 16 bits.
+            Gray images of one shape: floats from 0 to 1, or integers of type uint8 or uint16. At least 3 images.
 
         Returns
         -------
         self : SurfaceInspector
 
+        Raises
+        ------
+        ImageError
+            If an image cannot be used, or has another shape than the first.
+        ValueError
+            If a parameter is invalid, or there are fewer than 3 images.
+
         Warns
         -----
         FewImagesWarning
-            If there are too few good images for the stated rate, so that nothing would be rejected.
+            If there are too few good images for `false_reject_rate`, so that no image will be rejected.
         """
         features = self.check_parameters()
         settings = self.candidates, self.random_state, self.false_reject_rate
         with at_most(self.n_threads):
             seen = measure_all(images, features)
-            _check_enough(len(seen.names))
+            check_enough(len(seen.names))
             self._learnt = learn(seen, features, *settings, self._resources)
         return self
 
     def check_parameters(self) -> FeatureSet:
-        """Refuse parameters that cannot be meant; return the features that they name. `fit` does so first of all."""
+        """Check the parameters, as `fit` does before it reads any image.
+
+        Returns
+        -------
+        FeatureSet
+            The features that the `features` parameter names.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+
+        Examples
+        --------
+        >>> from vwkde.inspection import SurfaceInspector
+        >>> SurfaceInspector(false_reject_rate=5).check_parameters()
+        Traceback (most recent call last):
+            ...
+        ValueError: The 'false_reject_rate' parameter must be between 0 and 1, for example 0.01. Got 5 instead.
+        """
         check_rate(self.false_reject_rate)
-        _check_count(self.candidates, "candidates", 10)
+        check_count(self.candidates, "candidates", 10)
         if self.n_threads is not None:
-            _check_count(self.n_threads, "n_threads", 2)
+            check_count(self.n_threads, "n_threads", 2)
         if self.engine not in ("auto", DASK.name):
             raise ValueError(f"The 'engine' parameter must be 'auto' or 'dask'. Got {self.engine!r} instead.")
         choose_resources(self.engine, self.device)
         return as_features(self.features)
 
     def add(self, images: Images) -> Self:
-        """Add good images; coordinates and widths stay as they are, the threshold follows.
+        """Add good images and update the threshold; coordinates and bandwidths do not change.
 
         Parameters
         ----------
         images : iterable of ndarray, or of pairs (name, ndarray)
-            As for `fit`. A name that another good image has already gets a number.
+            As for `fit`. A name that another good image already has gets a number.
 
         Returns
         -------
         self : SurfaceInspector
+
+        Raises
+        ------
+        ImageError
+            If an image cannot be used, or has another shape than the good ones; then nothing is added.
+
+        Examples
+        --------
+        >>> from vwkde.inspection import SurfaceInspector, make_surfaces
+        >>> surfaces = make_surfaces("woven", n_good=20, n_bad=1, size=96)
+        >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:19])
+        >>> inspector.add([("late.png", surfaces.images[19])]).names_[-1]
+        'late.png'
         """
         learnt = self._fitted
         with at_most(self.n_threads):
@@ -143,13 +182,29 @@ class SurfaceInspector:
         Parameters
         ----------
         image : ndarray of shape (height, width)
-            A gray image of the shape of the good ones, with values as `fit` takes them.
-        name : str
-            What the image is called, in the result and in errors.
+            A gray image of the same shape as the good ones, with values as for `fit`.
+        name : str, default="image"
+            The name of the image in the result and in errors.
 
         Returns
         -------
         Inspection
+            The score, p-value, verdict and map.
+
+        Raises
+        ------
+        ImageError
+            If the image cannot be used, or has another shape than the good ones.
+        NotFittedError
+            If `fit` has not been called.
+
+        Examples
+        --------
+        >>> from vwkde.inspection import SurfaceInspector, make_surfaces
+        >>> surfaces = make_surfaces("woven", n_good=20, n_bad=1, size=96)
+        >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:20])
+        >>> inspector.check(surfaces.images[20]).rejected
+        True
         """
         learnt = self._fitted
         start = perf_counter()
@@ -170,13 +225,32 @@ class SurfaceInspector:
         )
 
     def check_all(self, images: Iterable[tuple[str, Singles]]) -> Iterator[Inspection]:
-        """Judge images, pairs of a name and an array, one after the other or on the workers; in their order."""
+        """Judge images one by one, or on the Dask workers, and yield the results in the same order.
+
+        Parameters
+        ----------
+        images : iterable of pairs (name, ndarray)
+            As for `check`.
+
+        Returns
+        -------
+        iterator of Inspection
+
+        Examples
+        --------
+        >>> from vwkde.inspection import SurfaceInspector, make_surfaces
+        >>> surfaces = make_surfaces("woven", n_good=20, n_bad=1, size=96)
+        >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:20])
+        >>> new = [("first", surfaces.images[0]), ("last", surfaces.images[20])]
+        >>> [(result.name, result.verdict) for result in inspector.check_all(new)]
+        [('first', 'OK'), ('last', 'NG')]
+        """
         self._check_fitted()
         return self._resources.executor.spread(_check, self, images)
 
     @property
     def features_name(self) -> str:
-        """What the features are called; a function goes by its own name."""
+        """The name of the features; for a function, the name of the function."""
         return self.features if isinstance(self.features, str) else getattr(self.features, "__name__", "given")
 
     @property
@@ -191,17 +265,17 @@ class SurfaceInspector:
 
     @property
     def fingerprints_(self) -> list[str | None]:
-        """What tells the pixels of each good image from others; None where an old model file does not know."""
+        """A hash of the pixels of each good image; None for images from an old model file."""
         return self._fitted.fingerprints
 
     @property
     def thumbnails_(self) -> NDArray[np.uint8]:
-        """Small gray pictures of the good images, (images, height, width)."""
+        """Small gray pictures of the good images, of shape (images, height, width)."""
         return self._fitted.thumbnails
 
     @property
     def calibration_(self) -> Calibration:
-        """The scores of the good images, each judged by the others, and the threshold."""
+        """The scores of the good images, each judged by the others, and the threshold of scores."""
         return self._fitted.scores
 
     @property
@@ -210,14 +284,54 @@ class SurfaceInspector:
         return self._fitted.peaks
 
     def thumbnail(self, name: str) -> NDArray[np.uint8]:
-        """Return a small gray picture of a good image."""
+        """Return a small gray picture of a good image.
+
+        Parameters
+        ----------
+        name : str
+            One of `names_`.
+
+        Returns
+        -------
+        ndarray of uint8
+            At most 96 pixels on the longer side.
+        """
         return self.thumbnails_[self.names_.index(name)]
 
     def save(self, path: Path) -> None:
-        """Write the fitted inspection to one file; its features must be named ones."""
+        """Write the fitted inspector to one file, which `load` reads.
+
+        The file holds numbers and settings, but no code. The features must be named ones.
+
+        Parameters
+        ----------
+        path : Path
+            The model file; an existing file is replaced.
+
+        Raises
+        ------
+        ValueError
+            If `features` is a function.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from vwkde.inspection import SurfaceInspector, make_surfaces
+        >>> surfaces = make_surfaces("woven", n_good=20, n_bad=1, size=96)
+        >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:20])
+        >>> with TemporaryDirectory() as folder:
+        ...     inspector.save(Path(folder) / "part.vwkde")
+        ...     loaded = SurfaceInspector.load(Path(folder) / "part.vwkde")
+        >>> loaded.calibration_.threshold == inspector.calibration_.threshold
+        True
+        """
         learnt = self._fitted
         if not isinstance(self.features, str):
-            raise ValueError("Only inspections with named features can be saved: a function is not data. Use a name.")
+            raise ValueError(
+                "Only inspectors with named features can be saved, because a model file holds no code. "
+                "Use features='gradient' or features='texture'."
+            )
         write_model(path, SavedModel(self.features, self.false_reject_rate, self.candidates, self.random_state, learnt))
 
     @classmethod
@@ -229,23 +343,24 @@ class SurfaceInspector:
         engine: Literal["auto", "dask"] = "auto",
         device: str | None = None,
     ) -> Self:
-        """Return the inspection that `save` wrote.
+        """Return the inspector that `save` wrote; see there for an example.
 
         Parameters
         ----------
         path : Path
             The model file.
         n_threads, engine, device
-            As for the class; a model file does not hold them.
+            As for the class. They are not stored in the model file.
 
         Returns
         -------
         SurfaceInspector
+            A fitted inspector.
 
         Raises
         ------
         ModelFileError
-            If the file is missing, damaged, or no model file that this version can read.
+            If the file is missing, damaged, or not a model file that this version can read.
         """
         saved = read_model(path)
         inspector = cls(
@@ -271,37 +386,13 @@ class SurfaceInspector:
         return self._learnt
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: what was learnt, and the scores of good images."""
+        """Return what a notebook shows: a summary of what was learnt, and the scores of good images."""
         title = f"SurfaceInspector: {self.features_name} features, false-reject rate {self.false_reject_rate:g}"
-        if not hasattr(self, "_learnt"):
-            return html.card(title, "not fitted yet")
-        threshold = self.calibration_.threshold
-        height, width = self.image_shape
-        return html.card(
-            title,
-            f"{len(self.names_):,} good images of {width} × {height} pixels",
-            svg.histograms(
-                {"scores of good images, each judged by the others": self.calibration_.scores},
-                [svg.Mark(threshold, f"threshold {threshold:.3g}", RED)],
-            ),
-            None if np.isfinite(threshold) else html.note("too few good images for this rate: nothing is rejected"),
-        )
+        return learnt_card(title, getattr(self, "_learnt", None))
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "_learnt"):
-            raise NotFittedError("The inspector has seen no good images yet. Call fit with some first.")
-
-
-def _check_enough(count: int) -> None:
-    if count < _FEWEST:
-        raise ValueError(f"There are {count} good images; at least {_FEWEST} are needed, and 20 or more help.")
-
-
-def _check_count(value: Any, name: str, example: int) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(
-            f"The '{name}' parameter must be a whole number from 1 up, for example {example}. Got {value!r} instead."
-        )
+            raise NotFittedError("This SurfaceInspector is not fitted yet. Call 'fit' with good images first.")
 
 
 def _check(inspector: SurfaceInspector, named: tuple[str, Singles]) -> Inspection:

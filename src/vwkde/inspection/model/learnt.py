@@ -1,4 +1,4 @@
-"""What is known of a surface once good images have been learnt, and how it is learnt."""
+"""What is known about a surface after fitting good images, and how it is learnt."""
 
 from dataclasses import dataclass, replace
 
@@ -18,10 +18,10 @@ Singles = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """A surface as its good images show it.
+    """What was learnt from the good images of a surface.
 
-    `names`, `fingerprints` (None where a model file has none) and `thumbnails` have one entry for each good image.
-    `sums` are the mean log kernel sums between all of them, kept so that images can be added. `scores` calibrates the
+    `names`, `fingerprints` (None where an old model file has none) and `thumbnails` have one entry per good image.
+    `sums` are the mean log kernel sums between all pairs, kept so that images can be added. `scores` calibrates the
     scores of images, `peaks` the largest values of their maps.
     """
 
@@ -37,7 +37,7 @@ class Learnt:
     peaks: Calibration
 
     def more(self, seen: Measured, false_reject_rate: float, resources: Resources) -> "Learnt":
-        """Return what is known with more good images; coordinates and widths stay as they are."""
+        """Return what is known with more good images; coordinates and bandwidths do not change."""
         library = self.library.grown(mapped(seen.features, self.coordinates))
         sums = library.mutual_sums(self.sums, resources)
         images = self.features, self.image_shape
@@ -57,7 +57,7 @@ class Learnt:
 def learn(
     seen: Measured, features: FeatureSet, candidates: int, seed: int, false_reject_rate: float, resources: Resources
 ) -> Learnt:
-    """Return what good images show: the coordinates of their patches, and what each of them scores among the others."""
+    """Learn from good images: the coordinates of their patches, and the score of each against the others."""
     coordinates = fit_coordinates(seen.features, features.components)
     library = make_library(mapped(seen.features, coordinates), candidates, seed, features.worst)
     sums = library.mutual_sums(resources=resources)
@@ -79,7 +79,7 @@ def _calibrations(
     false_reject_rate: float,
     resources: Resources,
 ) -> tuple[Calibration, Calibration]:
-    """Return the calibrations of scores and of maps by what the images of a library say of one another."""
+    """Return the calibrations of scores and of maps, from each image of a library against the others."""
     compared = library.left_out(sums, resources)
     scores = np.array([each.score for each in compared])
     peaks = np.array([pixel_map(each, features, image_shape).max() for each in compared], dtype=np.float64)

@@ -1,12 +1,12 @@
-"""The patches of good images, and how those of another image compare with them.
+"""The patches of good images, and how the patches of another image compare with them.
 
 The score of an image is the smallest KL divergence of its patches from those of a good image. It takes two passes:
-plain kernel estimates against all good images, and the paper's weighted ones against the few nearest of them. The log
-ratios of the patches against the nearest good image tell where the image differs.
+plain kernel estimates against all good images, then the paper's weighted estimates against the few nearest ones. The
+log ratios of the patches against the nearest good image show where the image differs.
 
-Features of many columns tell single patches apart. There a small defect shows in a few patches, which a mean over all
-of them would drown, and no one good image has a likeness of every patch. So there the score is the mean log ratio of
-the worst few patches, against the nearest good images together, by plain kernel estimates.
+Features with many columns distinguish single patches. A small defect then shows in a few patches, which a mean over all
+patches would hide, and no single good image matches every patch. The score is then the mean log ratio of the few worst
+patches against the nearest good images taken together, by plain kernel estimates.
 """
 
 from dataclasses import dataclass, replace
@@ -32,14 +32,14 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 _BASIS = 200
-"""Basis points of the weight: with some hundreds of patches more of them change nothing."""
+"""Basis points of the weight: with some hundreds of patches, more points change nothing."""
 _RIDGE = 1.0
-"""Ten times that of `DensityRatio`: with some hundreds of patches the weight of a pair is rough, and must be smooth for
-pairs to be compared."""
+"""Ten times that of `DensityRatio`: with some hundreds of patches the weight of a pair is rough, and pairs can only be
+compared if it is smooth."""
 _SPARED, _FEW = 4, 50
-"""Of so many patches one is enough to find the good images whose patches are pooled, if so many are left."""
+"""Every 4th patch is enough to find the good images whose patches are pooled, if about 50 patches remain."""
 _SAMPLED_IMAGES = 8
-"""Good images that bandwidth and length scale are chosen by."""
+"""Number of good images used to choose the bandwidth and the length scale."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Library:
-    """Patches of good images, (images, patches, columns), in coordinates where they have covariance one.
+    """Patches of good images, (images, patches, columns), in coordinates where they have unit covariance.
 
-    `candidates` good images are compared closely. `worst` is how many patches make the score; None for all.
+    The nearest `candidates` good images are compared closely. `worst` is how many patches make up the score; None for
+    all.
     """
 
     patches: Singles
@@ -74,23 +75,23 @@ class Library:
         return self._refine(patches, np.argsort(plain, kind="stable")[: self.candidates], resources)
 
     def plain_divergences(self, patches: Singles, resources: Resources = DEFAULT_RESOURCES) -> Floats:
-        """Return the KL divergence of an image from every good one by plain kernel estimates."""
+        """Return the KL divergence of an image from every good image, by plain kernel estimates."""
         patches = patches[:: self._every]
         own = self._estimate(patches, resources=resources)
         others = mean_log_sums(self._batch_of(patches[None]), self._batch, resources)[0]
         return _at_least_itself(own).mean() - (others - np.log(self._batch.rows.shape[1]) + own.log_peak)
 
     def mutual_sums(self, known: Floats | None = None, resources: Resources = DEFAULT_RESOURCES) -> Floats:
-        """Return the mean log kernel sums between all good images, those known not being computed again.
+        """Return the mean log kernel sums between all good images; the known ones are not computed again.
 
-        Here and below, workers of the executor may share the work.
+        Here and below, the workers of the executor may share the work.
         """
         first, batch, executor = 0 if known is None else len(known), self._batch, resources.executor
         parts = executor.spread(partial(_sums_of, first, resources), batch, executor.deal(len(batch)))
-        found: Floats = np.fmax.reduce(list(parts))  # each pair is known to one part, and NaN to the others
+        sums: Floats = np.fmax.reduce(list(parts))  # each pair is computed in one part, and NaN in the others
         if known is not None:
-            found[:first, :first] = known
-        return found
+            sums[:first, :first] = known
+        return sums
 
     def left_out(self, sums: Floats, resources: Resources = DEFAULT_RESOURCES) -> list[Comparison]:
         """Return how every good image compares with the others."""
@@ -110,7 +111,7 @@ class Library:
     def refined(
         self, job: tuple[range, NDArray[np.intp]], resources: Resources = DEFAULT_RESOURCES
     ) -> list[Comparison]:
-        """Return how some good images compare with the nearest of the others, which are given for each."""
+        """Return how some good images compare with the nearest of the others; the job names both."""
         images, nearest = job
 
         def work(place: int) -> Comparison:
@@ -125,14 +126,14 @@ class Library:
         return self._together(patches, candidates, self.worst, resources)
 
     def _together(self, patches: Singles, candidates: NDArray[np.intp], worst: int, resources: Resources) -> Comparison:
-        """Return the comparison of the worst patches with all candidates by plain estimates."""
+        """Return the comparison of the worst patches with all candidates, by plain estimates."""
         good = self.patches[candidates].reshape(-1, patches.shape[1])
         own = self._estimate(patches, resources=resources)
         log_ratio = own.left_out() - self._estimate(good, resources=resources).log_density(own.sample.points)
         return Comparison(float(np.sort(log_ratio)[-worst:].mean()), int(candidates[0]), log_ratio)
 
     def _nearest(self, patches: Singles, candidates: NDArray[np.intp]) -> Comparison:
-        """Return the comparison with the nearest of the candidates by the paper's weighted estimates."""
+        """Return the comparison with the nearest candidate, by the paper's weighted estimates."""
         ratios = parallel.run(lambda image: self.log_ratio(patches, image), [int(image) for image in candidates])
         nearest = int(np.argmin([ratio.mean() for ratio in ratios]))
         return Comparison(float(ratios[nearest].mean()), int(candidates[nearest]), ratios[nearest])
@@ -140,9 +141,9 @@ class Library:
     def log_ratio(self, patches: Singles, image: int) -> Floats:
         """Return the log ratio at patches, each left out, against one good image, by the paper's weighted estimates.
 
-        The variational weight goes by Gaussian scores, and the mean of the log ratios is the divergence.
-        `DensityRatio` would whiten the two samples anew, by their own spread; then a defect, which widens it, would
-        bring its own patches nearer to the good ones.
+        The variational weight uses Gaussian scores, and the mean of the log ratios is the divergence. `DensityRatio`
+        is not used here, because it whitens the two samples by their own spread: a defect, which increases the spread,
+        would bring its own patches nearer to the good ones.
         """
         query, good = (patches.astype(np.float64), self.patches[image].astype(np.float64))
         models = tuple(fit_gaussian(each, np.ones(len(each))) for each in (query, good))
@@ -164,7 +165,7 @@ class Library:
 
     @property
     def _every(self) -> int:
-        """Which of the patches tell good images apart: where the nearest are only pooled, some will do."""
+        """The step through the patches in the search for the nearest good images; if these are pooled, some suffice."""
         return 1 if self.worst is None else min(_SPARED, max(1, self.patches.shape[1] // _FEW))
 
     @lazy
@@ -176,14 +177,14 @@ class Library:
 
 
 def make_library(patches: Singles, candidates: int, seed: int, worst: int | None = None) -> Library:
-    """Return the library of good images' patches, with bandwidth and length scale chosen by some of them."""
+    """Return the library of good images' patches; some of the images set the bandwidth and the length scale."""
     some = sampled_images(patches, seed)
     widths = [select_bandwidth(image, "likelihood", part=0.25, random_state=seed) for image in some]
     return Library(patches, float(np.exp(np.mean(np.log(widths)))), mean_length_scale(some), candidates, worst)
 
 
 def sampled_images(patches: Singles, seed: int) -> Floats:
-    """Return the patches of the few good images that widths are chosen by."""
+    """Return the patches of the few good images that set the bandwidth and the length scale."""
     chosen = np.random.default_rng(seed).permutation(len(patches))[:_SAMPLED_IMAGES]
     return patches[np.sort(chosen)].astype(np.float64)
 
@@ -199,10 +200,10 @@ def _sums_of(first: int, resources: Resources, batch: Batch, images: range) -> F
 
 
 def _trust(models: tuple[GaussianModel, ...], points: Floats, bandwidth: float) -> Floats:
-    """Return how much the bias at each point counts, with mean one: as far as it is a small correction there.
+    """Return the importance of the bias at each point, with mean one: high where the bias is a small correction.
 
-    At a patch ten deviations away from the others the leading term of the bias is beyond all bounds, and no longer the
-    bias. Left alone, a few such patches would shape the weight of all.
+    Ten standard deviations away from the other patches, the leading term of the bias is very large and no longer
+    describes the bias. Without this factor, a few such patches would determine the weight everywhere.
     """
     terms = [0.5 * bandwidth**2 * model.laplacian_over_density(points) for model in models]
     importance = (1 + np.max(np.square(terms), axis=0)) ** -2.0
@@ -210,10 +211,10 @@ def _trust(models: tuple[GaussianModel, ...], points: Floats, bandwidth: float) 
 
 
 def _at_least_itself(estimate: KernelEstimate) -> Floats:
-    """Return the log density at an image's own patches, each left out, but no lower than one like it would make it.
+    """Return the leave-one-out log density at an image's own patches, but at least that of one patch on the point.
 
-    A patch like no other, in its image or in the good ones, would count for nothing if its own image made it unlikely
-    too. It is what is looked for.
+    A patch unlike all others, in its own image and in the good ones, would otherwise be unlikely in both, and cancel.
+    Such patches are the ones to find.
     """
     of_itself = estimate.log_alpha[:, 0] + estimate.log_peak - np.log(len(estimate.sample) - 1)
     return np.maximum(estimate.left_out(), of_itself)

@@ -4,14 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 WARM = np.array([[255, 237, 111], [240, 59, 32], [128, 0, 38]], dtype=np.float64)
-"""Colours from the threshold of the map up to twice it and beyond."""
+"""Colours from the threshold of the map to twice the threshold and above."""
 _TINY = float(np.finfo(np.float32).tiny)
 
 
 def map_colours(log_ratio: NDArray[np.float32], threshold: float) -> NDArray[np.uint8]:
     """Return a map in colour, shape (height, width, 4): opaque where it exceeds its threshold, clear elsewhere.
 
-    The scale is the same for all images: nothing lights up in a good one because its own largest value is brightest.
+    The scale is the same for all images, so a good image stays clear instead of showing its own largest value.
     """
     excess = log_ratio / max(threshold, _TINY) - 1
     level = np.clip(excess, 0, 1)

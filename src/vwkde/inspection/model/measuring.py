@@ -1,4 +1,4 @@
-"""Good images as they are taken in: one after the other, each measured, named, and remembered by a small picture."""
+"""Good images, read one by one: each is measured and named, and a thumbnail is kept."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ Singles = NDArray[np.float32]
 Images = Iterable[Singles] | Iterable[tuple[str, Singles]]
 
 _THUMBNAIL = 96
-"""Pixels of the longer side of the small pictures of good images, at most."""
+"""Maximum length of the longer side of a thumbnail, in pixels."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Good images: names, features (patches, features), small pictures, fingerprints, and the shape of all."""
+    """Good images: names, features (patches, features), thumbnails, fingerprints, and their common shape."""
 
     names: list[str]
     features: list[Singles]
@@ -37,7 +37,7 @@ def measure_all(
     shape: tuple[int, ...] | None = None,
     taken: Sequence[str] = (),
 ) -> Measured:
-    """Measure images of one shape; where names are taken already, they get others."""
+    """Measure images of one shape; a name that is already taken gets a number."""
     names: list[str] = []
     measured: list[Singles] = []
     thumbnails: list[NDArray[np.uint8]] = []
@@ -66,13 +66,13 @@ def _named(images: Images, first: int) -> Iterator[tuple[str, Singles]]:
 
 
 def _unlike(name: str, taken: set[str]) -> str:
-    """Return the name, with a number where others have it already."""
+    """Return the name, with a number if it is already taken."""
     numbered = (f"{name} ({number})" for number in count(2))
     return name if name not in taken else next(each for each in numbered if each not in taken)
 
 
 def _shrunk(image: Singles) -> NDArray[np.uint8]:
-    """Return a small picture of an image: the mean gray of its blocks."""
+    """Return the thumbnail of an image: the mean gray of its blocks."""
     block = -(-max(image.shape) // _THUMBNAIL)
     height, width = (max(side // block, 1) * block for side in image.shape)
     blocks = image[:height, :width].reshape(height // block, block, width // block, block)
@@ -85,7 +85,7 @@ def rows_of(features: Singles) -> Singles:
 
 
 def mapped(measured: list[Singles], coordinates: Coordinates) -> Singles:
-    """Return the patches of all images in their coordinates; the features are given up on the way."""
+    """Return the patches of all images in these coordinates; frees the features one by one."""
     first = coordinates(measured[0])
     patches = np.empty((len(measured), *first.shape), dtype=np.float32)
     for image in range(len(measured)):

@@ -1,4 +1,4 @@
-"""A fitted inspection in one file: which parts it has, and what each is called there."""
+"""A fitted inspector in one file: its parts and their names."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from vwkde.inspection.model.library import Library
 
 @dataclass(frozen=True)
 class SavedModel:
-    """The parameters that an inspection was fitted with, its features by their name, and what it learnt."""
+    """The parameters that an inspector was fitted with, and what it learnt. Features are stored by name."""
 
     features: str
     false_reject_rate: float
@@ -52,7 +52,7 @@ def write_model(path: Path, model: SavedModel) -> None:
 
 
 def read_model(path: Path) -> SavedModel:
-    """Return what a model file holds; one that lacks a part is an error."""
+    """Return the contents of a model file; a missing part is an error."""
     arrays, settings = read_container(path)
     try:
         return SavedModel(
@@ -63,7 +63,7 @@ def read_model(path: Path) -> SavedModel:
             _learnt(arrays, settings),
         )
     except KeyError as error:
-        raise ModelFileError(f"{path}: the part {error} is missing. Fit it again, or take a copy.") from None
+        raise ModelFileError(f"{path}: the part {error} is missing. Fit the model again, or restore a copy.") from None
 
 
 def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any]) -> Learnt:

@@ -1,4 +1,4 @@
-"""Regions of a map: where it comes up to a level."""
+"""Regions of a map: where it reaches a level."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,21 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Box:
-    """A part of an image, in pixels: the first row and column, and those after the last."""
+    """A rectangle of pixels in an image.
+
+    Attributes
+    ----------
+    top, left : int
+        The first row and the first column.
+    bottom, right : int
+        The row after the last, and the column after the last.
+
+    Examples
+    --------
+    >>> box = Box(top=0, left=0, bottom=4, right=5)
+    >>> box.area, box.common(Box(2, 3, 9, 9))
+    (20, Box(top=2, left=3, bottom=4, right=5))
+    """
 
     top: int
     left: int
@@ -20,11 +34,22 @@ class Box:
 
     @property
     def area(self) -> int:
-        """How many pixels it holds."""
+        """The number of pixels."""
         return max(self.bottom - self.top, 0) * max(self.right - self.left, 0)
 
     def common(self, other: "Box") -> "Box":
-        """Return what lies in both; it has no area if they do not meet."""
+        """Return the intersection with another box.
+
+        Parameters
+        ----------
+        other : Box
+            The other box.
+
+        Returns
+        -------
+        Box
+            Of area 0 if the two do not meet.
+        """
         return Box(
             max(self.top, other.top),
             max(self.left, other.left),
@@ -35,44 +60,74 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """Neighbouring pixels of a map: the box about them, which pixels of it they are, and the largest value there."""
+    """Connected pixels of a map.
+
+    Attributes
+    ----------
+    box : Box
+        The smallest box around the pixels.
+    mask : ndarray of bool, of the shape of the box
+        True for the pixels of the box that belong to the region.
+    peak : float
+        The largest value of the map in the region.
+    """
 
     box: Box
     mask: Mask
     peak: float
 
     def within(self, box: Box) -> Mask:
-        """Return which pixels of a smaller box belong to the region."""
+        """Return which pixels of a smaller box belong to the region.
+
+        Parameters
+        ----------
+        box : Box
+            A box inside the box of the region.
+
+        Returns
+        -------
+        ndarray of bool, of the shape of that box
+        """
         top, left = self.box.top, self.box.left
         return self.mask[box.top - top : box.bottom - top, box.left - left : box.right - left]
 
     def on(self, shape: tuple[int, ...]) -> Mask:
-        """Return which pixels of the whole map belong to the region."""
-        found = np.zeros(shape, dtype=bool)
-        found[self.box.top : self.box.bottom, self.box.left : self.box.right] = self.mask
-        return found
+        """Return which pixels of the whole map belong to the region.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            The shape of the map, (height, width).
+
+        Returns
+        -------
+        ndarray of bool, of that shape
+        """
+        whole = np.zeros(shape, dtype=bool)
+        whole[self.box.top : self.box.bottom, self.box.left : self.box.right] = self.mask
+        return whole
 
 
 def near_peak(values: NDArray[np.floating], share: float) -> float:
-    """Return the level that is this share of the largest value; below it even where that is negative."""
+    """Return the level at this share of the largest value, and below that value even if it is negative."""
     peak = float(values.max())
     return peak - (1 - share) * abs(peak)
 
 
 def find_regions(values: NDArray[np.floating], level: float) -> list[Region]:
-    """Return the regions where the values reach the level, the highest first, and of equal ones the larger."""
+    """Return the regions where the values reach the level: highest peak first, then the largest."""
     labels, count = ndimage.label(values >= level, np.ones((3, 3)))
     peaks = np.atleast_1d(ndimage.maximum(values, labels, range(1, count + 1)))
     places = ndimage.find_objects(labels)
-    found = [
+    regions = [
         Region(Box(rows.start, columns.start, rows.stop, columns.stop), labels[rows, columns] == place, float(peak))
         for place, (peak, (rows, columns)) in enumerate(zip(peaks, places, strict=True), start=1)
     ]
-    return sorted(found, key=lambda region: (-region.peak, -np.count_nonzero(region.mask)))
+    return sorted(regions, key=lambda region: (-region.peak, -np.count_nonzero(region.mask)))
 
 
 def box_about(mask: Mask) -> Box:
-    """Return the box about all that is true, of no size where nothing is."""
+    """Return the smallest box around all true pixels; an empty box if there are none."""
     if not mask.any():
         return Box(0, 0, 0, 0)
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))

@@ -1,10 +1,10 @@
-"""The features named `texture`: how bright, how rough and how grained each patch is, at several scales and directions.
+"""The features named `texture`: brightness, roughness and grain of each patch, at several scales and directions.
 
-An image is run through log-Gabor filters of five wavelengths and six orientations. In each patch the log of the mean
-amplitude over the orientations becomes a Fourier series of the angle, cut after the second harmonic: its first term is
-how strong the grain of that wavelength is, the others how directed it is and where to. How far the largest amplitude
-stands above the mean tells a single streak from an even grain. Besides there are the mean gray value and, at two small
-scales, the mean, spread, skewness, least and largest of the log of the local deviation.
+An image passes through log-Gabor filters of five wavelengths and six orientations. In each patch, the log of the mean
+amplitude as a function of the orientation becomes a Fourier series, cut after the second harmonic: the first term is
+the strength of the grain at that wavelength, the others its direction and how directed it is. The distance of the
+largest amplitude from the mean distinguishes a single streak from an even grain. In addition there are the mean gray
+value and, at two small scales, the mean, spread, skewness, minimum and maximum of the log of the local deviation.
 """
 
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ _WAVELENGTHS = (4.0, 6.0, 9.0, 14.0, 24.0)
 _ORIENTATIONS = 6
 _HARMONICS = 2
 _BANDWIDTH = 0.65
-"""Ratio of the frequencies at one standard deviation and at the centre of a filter."""
+"""Ratio of the frequency at one standard deviation to the centre frequency of a filter."""
 _ANGLE = np.pi / _ORIENTATIONS / 1.2
 """Standard deviation of a filter's angle."""
 _MARGIN = 32
-"""Pixels by which an image is mirrored on every side, so that filters do not see its opposite edge."""
+"""Pixels of mirrored margin on every side, so that filters do not see the opposite edge."""
 _DIM, _SMOOTH = 1e-4, 2e-3
 """Added to amplitudes and to deviations before their logarithm is taken; half a gray level of 256 is 2e-3."""
 _SCALES = (1.0, 2.0)
@@ -47,7 +47,7 @@ class Texture:
     grid: PatchGrid = WHOLE_GRID
 
     def __call__(self, image: Singles) -> Singles:
-        """Return the features of every patch, of shape (down, across, 41)."""
+        """Return the features of every patch, of shape (rows, columns, 41)."""
         self.grid.shape(image.shape)
         image = image.astype(np.float32)
         parts = [self.grid.means(image), *_grain(image, self.grid), *_roughness(image, self.grid)]
@@ -59,7 +59,7 @@ def _grain(image: Singles, grid: PatchGrid) -> list[Floats]:
     extended = np.pad(image, _MARGIN, mode="symmetric")
     sides = [scipy.fft.next_fast_len(side) for side in extended.shape]
     spectrum = scipy.fft.fft2(extended.astype(np.complex64), s=sides)
-    found: list[Floats] = []
+    grain: list[Floats] = []
     for radial, angular in _bank(tuple(sides)):
         band = spectrum * radial
         levels, peaks = [], []
@@ -70,24 +70,24 @@ def _grain(image: Singles, grid: PatchGrid) -> list[Floats]:
             levels.append(level)
             peaks.append(np.log(grid.maxima(amplitude) + _DIM) - level)
         series = np.fft.rfft(levels, axis=0)[: _HARMONICS + 1] / _ORIENTATIONS
-        found += [series[0].real, *series[1:].real, *series[1:].imag, np.mean(peaks, axis=0)]
-    return found
+        grain += [series[0].real, *series[1:].real, *series[1:].imag, np.mean(peaks, axis=0)]
+    return grain
 
 
 def _roughness(image: Singles, grid: PatchGrid) -> list[Floats]:
     """Return how the log of the local deviation is distributed."""
-    found: list[Floats] = []
+    roughness: list[Floats] = []
     for scale in _SCALES:
         mean, square = (ndimage.gaussian_filter(values, scale) for values in (image, image**2))
         rough = np.log(np.sqrt(np.maximum(square - mean**2, 0)) + _SMOOTH)
         middle, spread, skewness, _ = grid.moments(rough.astype(np.float64))
-        found += [middle, np.log(spread + _EVEN), skewness, -grid.maxima(-rough), grid.maxima(rough)]
-    return found
+        roughness += [middle, np.log(spread + _EVEN), skewness, -grid.maxima(-rough), grid.maxima(rough)]
+    return roughness
 
 
 @lru_cache(maxsize=2)
 def _bank(sides: tuple[int, ...]) -> list[tuple[Singles, list[Singles]]]:
-    """Return the filters of an image of that size: for every wavelength its radial part and its orientations."""
+    """Return the filters for an image of this size: for every wavelength the radial part and its orientations."""
     down, across = np.meshgrid(*(scipy.fft.fftfreq(side) for side in sides), indexing="ij")
     frequency, angle = np.hypot(down, across), np.arctan2(down, across)
     frequency[0, 0] = np.inf

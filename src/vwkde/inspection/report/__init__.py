@@ -1,8 +1,8 @@
-"""The report of a run: one HTML file that needs nothing else, for people who look at parts all day.
+"""The report of a run: one self-contained HTML file, for people who look at parts all day.
 
-Pictures are inside the file, reduced to 224 pixels; `vwkde.inspection.runs.gallery` bounds how many there are, so that
-a run of any length stays within some megabytes. Images without a picture are in a table, and every image's full
-map is in the folder beside the report.
+Pictures are inside the file, reduced to 224 pixels. `vwkde.inspection.runs.gallery` limits their number, so that the
+report of a run of any length has at most some megabytes. Images without a picture are in a table, and the full map of
+every image is in the folder next to the report.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ def write_report(folder: Path, report: Report) -> None:
 
 
 def write_overview(folder: Path, data_sets: Mapping[str, Evaluation]) -> None:
-    """Write a page that leads to the reports of several data sets, each in a folder of its name."""
+    """Write a page with links to the reports of several data sets, each in a folder named like the data set."""
     write_page(folder, "Inspection of several data sets", [overview_section(data_sets)])
 
 
@@ -47,7 +47,7 @@ def _sections(report: Report) -> list[Markup | None]:
 
 
 def _banner(report: Report) -> Markup:
-    """Return the verdict on the whole batch in one line, what it is of, and what to mind."""
+    """Return the verdict on the whole batch in one line, its source, and notes."""
     record = report.record
     words, kind = _verdict(report)
     when = (record.finished or "").replace("T", " ")[:16]
@@ -57,7 +57,7 @@ def _banner(report: Report) -> Markup:
 
 
 def _verdict(report: Report) -> tuple[str, str]:
-    """Return the verdict on the whole batch, and what kind it is."""
+    """Return the verdict on the whole batch, and its style."""
     counts = report.record.counts
     checked = counts.checked
     if not checked:
@@ -73,18 +73,18 @@ def _verdict(report: Report) -> tuple[str, str]:
 
 
 def _notes(record: RunRecord) -> list[str]:
-    """Return what keeps the verdict from being the whole truth."""
+    """Return the notes that limit the verdict."""
     counts, model = record.counts, record.model
     notes = []
     if record.stopped:
         left = record.expected_images - counts.checked - counts.failed
-        notes.append(f"The run was stopped: {left:,} of {counted(record.expected_images)} not looked at.")
+        notes.append(f"The run was stopped: {left:,} of {counted(record.expected_images)} were not checked.")
     if counts.failed:
         notes.append(f"{counted(counts.failed, 'file')} could not be used; see below.")
     if model.threshold is None:
         notes.append(
-            f"Nothing can be rejected: {counted(model.good_images, 'good image')} are too few for a false-reject "
-            f"rate of {percent(model.false_reject_rate)}. Scores and order can be used all the same."
+            f"No image can be rejected: {counted(model.good_images, 'good image')} are too few for a false-reject "
+            f"rate of {percent(model.false_reject_rate)}. The scores and their order are still valid."
         )
     return notes
 
@@ -122,21 +122,21 @@ def _scores(report: Report) -> Markup | None:
     if not images:
         return None
     scores = np.array([image.score for image in images])
-    groups = [Group("Good images learnt, each judged by the others", report.inspector.calibration_.scores)]
+    groups = [Group("Good images of the model, each judged by the others", report.inspector.calibration_.scores)]
     if report.evaluation is None:
         groups.append(Group("This batch", scores))
     else:
         labels = np.array([image.label for image in images])
-        named = {"Tested images that are good": "good", "Tested images that are defective": "defective"}
+        named = {"Good images tested": "good", "Defective images tested": "defective"}
         groups += [Group(title, scores[labels == label]) for title, label in named.items() if (labels == label).any()]
     model = report.record.model
     words = "There is no threshold."
     if model.threshold is not None:
         words = (
-            f"The threshold was set by the {model.good_images:,} good images alone, so that about "
+            f"The {model.good_images:,} good images of the model set the threshold, so that about "
             f"{percent(model.false_reject_rate)} of good images are rejected. "
         )
-        words += "Labels had no part in it." if report.evaluation else "Nothing of this batch had a part in it."
+        words += "Labels were not used for it." if report.evaluation else "This batch was not used for it."
     drawn = histogram(groups, report.inspector.calibration_.threshold)
     return element("section", element("h2", "Scores"), element("p", words), element("div", drawn, class_="chart"))
 
@@ -151,45 +151,44 @@ def _errors(report: Report) -> Markup | None:
 
 
 _BY_IMAGE = (
-    "how much an image differs from the good image that it is most like, in nats.",
-    "the one that it was compared with, from those learnt, as a small picture.",
+    "how much an image differs from the most similar good image, in nats.",
+    "the good image of the model that the image was compared with, as a small picture.",
 )
 _BY_WORST = (
-    "how much the patches of an image that are least like good ones differ from the good images that it is most like, "
-    "in nats.",
-    "the nearest of those that it was compared with, from those learnt, as a small picture.",
+    "how much the most unusual patches of an image differ from the most similar good images, in nats.",
+    "the most similar of the good images that the image was compared with, as a small picture.",
 )
-"""What the score is, and what the closest good image: where all patches count, and where only the worst do."""
+"""Explanations of the score and of the closest good image: if all patches count, and if only the worst do."""
 
 
 def _reading(report: Report) -> Markup:
     score, closest = _BY_IMAGE if as_features(report.inspector.features).worst is None else _BY_WORST
     rate = percent(report.record.model.false_reject_rate)
     points: list[tuple[str, str | Markup]] = [
-        ("Score", f"{score} The lower, the more alike; above the threshold it is rejected."),
+        ("Score", f"{score} Lower is more similar. An image with a score above the threshold is rejected."),
         (
             "p",
-            f"the share of good images that would look at least as unusual. An image is rejected if it is {rate} or "
-            "less.",
+            f"the p-value: the share of good images that look at least as unusual. An image is rejected if p is {rate} "
+            "or less.",
         ),
         (
             "Colours",
             joined(
-                "where the image differs. Gray: no more than good images do. ",
+                "where the image differs from good images. Gray: not more than good images do. ",
                 colour_scale(),
-                " from the limit of good images (yellow) to twice that and more (dark red). The scale is the same for "
-                "all images, and was set by good images alone.",
+                " from the limit of good images (yellow) to twice this limit and more (dark red). The scale is the "
+                "same for all images, and only good images set it.",
             ),
         ),
         ("Closest good image", closest),
     ]
     if report.evaluation is not None:
-        points.append(("Blue outline", "what is marked as defective in the data set."))
-    mind = (
-        "a pass is no proof. What does not show in the features, or is within what good images do, is not seen. If "
-        "good parts are rejected, add them to the model: vwkde inspect add."
+        points.append(("Blue outline", "the defect as marked in the data set."))
+    limits = (
+        "a pass is no proof. A defect that does not show in the features, or that looks like the variation of good "
+        "images, is not found. If good parts are rejected, add them to the model: vwkde inspect add."
     )
-    points.append(("Mind", mind))
+    points.append(("Limits", limits))
     items = [joined(element("dt", name), element("dd", words)) for name, words in points]
-    summary = element("summary", "How to read this")
+    summary = element("summary", "How to read this report")
     return element("details", summary, element("dl", items), open=True, class_="reading")

@@ -1,4 +1,4 @@
-"""The part of a report that shows the images, the worst first, each beside its map and its closest good image."""
+"""The part of a report that shows the images, worst first, each next to its map and its closest good image."""
 
 import base64
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ def pictured_section(report: Report) -> Markup | None:
     names = {plain(name): name for name in report.inspector.names_}
     cards = [_card(report, image, names) for image in shown]
     words = element("h2", "Images, worst first")
-    legend = element("p", "Colours: ", colour_scale(), " from the limit of good images to twice that and more.")
+    legend = element("p", "Colours: ", colour_scale(), " from the limit of good images to twice this limit and more.")
     tools = element(
         "form",
         element("label", "Show ", _choices(report)),
@@ -50,9 +50,9 @@ def table_section(report: Report) -> Markup | None:
         )
         for image in rest
     ]
-    words = f"Pictures are shown of up to {MOST_REJECTED} rejected images and {MOST_PASSED} that pass, worst first"
-    words += f", and of up to {MOST_MISSED} missed defects." if labelled else "."
-    words += " The names lead to the full maps."
+    words = f"The pictures show up to {MOST_REJECTED} rejected images and {MOST_PASSED} that pass, worst first"
+    words += f", and up to {MOST_MISSED} missed defects." if labelled else "."
+    words += " Each name links to the full map."
     heads = ("Verdict", "Image", "Score", "p", "Closest good image", *(["Label"] if labelled else []))
     title = element("h2", f"The other {counted(len(rest))}")
     return element("section", title, element("p", words), table(heads, rows))
@@ -105,6 +105,6 @@ def _figure(jpeg: bytes, words: str, caption: str, link: str | None = None) -> M
 
 
 def _breakable(name: str) -> list[Markup]:
-    """Return a name that can go on in a new line after a slash."""
+    """Return a name that can break to a new line after a slash."""
     parts = name.split("/")
     return [*(joined(part, "/", element("wbr")) for part in parts[:-1]), joined(parts[-1])]

@@ -1,4 +1,4 @@
-"""The charts of a report, as SVG whose colours the page sets, so that they suit light, dark and paper."""
+"""The charts of a report, as SVG. The page sets the colours, for light and dark screens and for paper."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ _ROW, _BARS = 92, 62
 _TOP, _BOTTOM = 20, 34
 _BINS = 40
 _BEYOND = 46
-"""Width of the place at the right for what lies beyond the axis."""
+"""Width of the place at the right for scores beyond the axis."""
 _SIDE, _MARGIN = 250, 38
-"""Size of a curve's square, and of what is written around it."""
+"""Side of a curve's square, and the margin for the labels."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Group:
 
 
 def histogram(groups: Sequence[Group], threshold: float) -> Markup:
-    """Return one histogram below the other, all on one axis, with the threshold through all of them.
+    """Return histograms one below the other on a common axis, with the threshold across all of them.
 
-    The axis ends at three times the distance from the lowest score to the threshold; what lies beyond has a bar of its
-    own, lest one far image press all others together.
+    The axis ends at three times the distance from the lowest score to the threshold. Scores beyond it share one bar, so
+    that one extreme image does not squeeze the others.
     """
     axis = _axis(groups, threshold)
     height = _TOP + _ROW * len(groups) + _BOTTOM
@@ -46,7 +46,7 @@ def histogram(groups: Sequence[Group], threshold: float) -> Markup:
 
 
 def curve(x: Floats, y: Floats, names: tuple[str, str], title: str, marked: tuple[float, float] | None) -> Markup:
-    """Return a curve of two shares in a square, with the place of the threshold marked on it."""
+    """Return a curve of two shares in a square, with the threshold marked on it."""
     full = _SIDE + 2 * _MARGIN
 
     def place(across: float, up: float) -> tuple[float, float]:
@@ -74,20 +74,20 @@ def curve(x: Floats, y: Floats, names: tuple[str, str], title: str, marked: tupl
 
 @dataclass(frozen=True)
 class _Axis:
-    """Edges of bins, and whether there is something beyond the last."""
+    """Edges of bins, and whether there are scores beyond the last."""
 
     edges: Floats
     beyond: bool
 
     def at(self, score: float) -> float:
-        """Return where a score is, from the left."""
+        """Return the horizontal position of a score."""
         first, last = self.edges[0], self.edges[-1]
         room = _WIDTH - _LEFT - _RIGHT - (_BEYOND if self.beyond else 0)
         return float(_LEFT + room * (score - first) / (last - first))
 
 
 def _axis(groups: Sequence[Group], threshold: float) -> _Axis:
-    """Return the axis; the threshold, if there is one, is an edge, so that no bar is on both sides of it."""
+    """Return the axis; a finite threshold is an edge, so that no bar is on both sides of it."""
     scores = np.concatenate([group.scores for group in groups])
     low, high = float(scores.min()), float(scores.max())
     if not np.isfinite(threshold):

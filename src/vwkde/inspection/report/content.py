@@ -1,4 +1,4 @@
-"""What a report is made of, and words that its parts share."""
+"""The contents of a report, and elements that its parts share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from vwkde.inspection.runs.records import RunRecord
 
 @dataclass(frozen=True)
 class Report:
-    """The record of a run, the model, and pictures by image."""
+    """The record of a run, the model, and pictures by image name."""
 
     record: RunRecord
     inspector: SurfaceInspector
@@ -21,27 +21,27 @@ class Report:
 
     @property
     def evaluation(self) -> Evaluation | None:
-        """What labels say of the run, if there are any."""
+        """The comparison with labels, if there are any."""
         return self.record.evaluation
 
 
 def colour_scale() -> Markup:
-    """Return the colours of maps, from the threshold up."""
+    """Return the colour scale of maps, from the threshold up."""
     colours = ", ".join("rgb({:.0f} {:.0f} {:.0f})".format(*colour) for colour in WARM)
     return element("span", class_="scale", style=f"background: linear-gradient(to right, {colours})")
 
 
 def table(heads: tuple[str, ...], rows: list[Markup]) -> Markup:
-    """Return a table with these heads above its columns."""
+    """Return a table with these column heads."""
     head = element("thead", element("tr", [element("th", each, scope="col") for each in heads]))
     return element("div", element("table", head, element("tbody", rows)), class_="scroll")
 
 
 def counted(count: int, noun: str = "image") -> str:
-    """Return so many of something in words."""
+    """Return a number with its noun, in the plural if needed."""
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def percent(share: float) -> str:
-    """Return a share in words."""
+    """Return a share in percent."""
     return f"{100 * share:.3g} %"

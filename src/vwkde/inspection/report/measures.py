@@ -1,4 +1,4 @@
-"""The part of a report that tells how well defects were found, where labels are known."""
+"""The part of a report that shows how well defects were found, if labels are known."""
 
 import os
 from collections.abc import Mapping
@@ -14,22 +14,22 @@ from vwkde.inspection.runs.evaluation import LEVEL, Evaluation, Share
 from vwkde.inspection.runs.output import REPORT
 
 _MEANINGS = {
-    "image_auroc": "How likely a defective image scores higher than a good one. 1 is perfect, 0.5 is guessing.",
-    "image_average_precision": "Taking images from the highest score down: the share that is truly defective, averaged "
-    "over the defective ones as they come.",
-    "pixel_auroc": "How likely the map is higher on a defective pixel than on a good one.",
+    "image_auroc": "The probability that a defective image scores higher than a good one: 1 is perfect, 0.5 a guess.",
+    "image_average_precision": "With images sorted by score, highest first: the share of truly defective images "
+    "down to each defective one, averaged over the defective images.",
+    "pixel_auroc": "The probability that the map is higher on a defective pixel than on a good one.",
     "aupro": f"The share of a defective region that the map covers, averaged up to {percent(PRO_LIMIT)} of good pixels "
     "covered by mistake. Small regions count as much as large ones.",
-    "voc_average_precision": "Average precision, as in the PASCAL VOC challenge, of the places where the map exceeds "
-    "half its peak. A place is right if its overlap with the defect (intersection over union) is above "
+    "voc_average_precision": "Average precision, as in the PASCAL VOC challenge, of the regions where the map exceeds "
+    "half its peak. A region is right if its overlap with the defect (intersection over union) is above "
     f"{percent(OVERLAP)}.",
 }
-"""What each measure means."""
+"""The meaning of each measure."""
 _INTERVAL = f"{percent(LEVEL)} interval"
 
 
 def measures_section(evaluation: Evaluation | None) -> Markup | None:
-    """Return the measures, curves and verdicts; nothing if there were no labels."""
+    """Return the measures, curves and verdicts; None if there were no labels."""
     if evaluation is None:
         return None
     rows = [
@@ -56,7 +56,7 @@ def measures_section(evaluation: Evaluation | None) -> Markup | None:
 
 
 def overview_section(data_sets: Mapping[str, Evaluation]) -> Markup:
-    """Return the measures of several data sets, each of which has a report in a folder of its name."""
+    """Return the measures of several data sets; each has a report in a folder named like the data set."""
     titles = {each.name: each.title for evaluation in data_sets.values() for each in evaluation.measures}
     rows = []
     for name, evaluation in data_sets.items():
@@ -74,7 +74,7 @@ def overview_section(data_sets: Mapping[str, Evaluation]) -> Markup:
         cells += [element("td", share or "–", class_="figure") for share in shares]
         link = element("a", plain(name), href=quote(os.fsencode(f"{name}/{REPORT}")))
         rows.append(element("tr", element("th", link, scope="row"), *cells))
-    words = "Each name leads to the report of that data set, with the intervals of these figures."
+    words = "Each name links to the report of the data set, which gives the intervals of these figures."
     heads = ("Data set", *titles.values(), "Defects found", "Good rejected")
     return element("section", element("h1", "Inspection of several data sets"), element("p", words), table(heads, rows))
 
@@ -82,13 +82,13 @@ def overview_section(data_sets: Mapping[str, Evaluation]) -> Markup:
 def _measure_notes(evaluation: Evaluation) -> list[str]:
     notes = []
     if evaluation.measures:
-        notes.append("Intervals: the images are drawn anew a thousand times (bootstrap).")
+        notes.append("Intervals: bootstrap with 1,000 resamplings of the images.")
     if evaluation.roc is None:
-        notes.append("Curves and areas need good and defective images among those tested.")
+        notes.append("Curves and areas need both good and defective test images.")
     if evaluation.without_mask:
         notes.append(
-            f"{counted(evaluation.without_mask, 'defective image')} without a mask: not counted in the measures of "
-            "pixels and regions."
+            f"{counted(evaluation.without_mask, 'defective image')} without a mask: left out of the measures of pixels "
+            "and regions."
         )
     if evaluation.false_rejects:
         notes.append(_rate_in_words(evaluation.false_rejects, evaluation.stated_rate))
@@ -99,13 +99,13 @@ def _rate_in_words(seen: Share, stated: float) -> str:
     low, high = seen.interval
     words = (
         f"False rejects: {seen} good images, {percent(seen.rate)} "
-        f"({_INTERVAL} {percent(low)} to {percent(high)}); {percent(stated)} was stated. "
+        f"({_INTERVAL} {percent(low)} to {percent(high)}). The stated rate is {percent(stated)}. "
     )
     if low <= stated <= high:
         return words + "The two agree."
     if stated < low:
-        return words + "That is more than stated: the good images tested look different from those learnt. Add some."
-    return words + "That is less than stated, which costs nothing but may hide small defects."
+        return words + "It is higher than stated: the good test images differ from those of the model. Add some."
+    return words + "It is lower than stated, which does no harm to good images but may hide small defects."
 
 
 def _confusion(evaluation: Evaluation) -> Markup:

@@ -1,4 +1,4 @@
-"""A page in one file, which loads nothing from elsewhere: a policy in its head forbids it to."""
+"""A page in one file that loads nothing from other places; a content security policy enforces this."""
 
 import base64
 from hashlib import sha256

@@ -1,1 +1,1 @@
-"""Runs over images: what is found is written image by image, and compared with labels where there are any."""
+"""Runs over images: results are written image by image, and compared with labels if there are any."""

@@ -1,7 +1,6 @@
-"""What an earlier run left in a folder: known by its `results.json`, and removed when the folder is used again.
+"""The files of an earlier run in a folder: listed in its `results.json`, and removed when the folder is used again.
 
-Only files that a run wrote are ever removed; `results.json`, which is the first file to be written, tells which these
-are.
+Only files that a run wrote are ever removed. `results.json` is the first file to be written and lists the others.
 """
 
 import json
@@ -15,7 +14,7 @@ from vwkde.inspection.runs.records import FORMAT
 
 
 def read_results(folder: Path) -> dict[str, Any] | None:
-    """Return what an earlier run says of itself; nothing if there was none."""
+    """Return the `results.json` of an earlier run; None if there was no run."""
     try:
         record = json.loads((folder / RESULTS).read_bytes())
     except (OSError, ValueError):
@@ -24,7 +23,7 @@ def read_results(folder: Path) -> dict[str, Any] | None:
 
 
 def remove_earlier(folder: Path, record: Mapping[str, Any]) -> None:
-    """Remove the pictures, table and report of an earlier run, and folders that are empty then."""
+    """Remove the pictures, table and report of an earlier run, and the folders that are then empty."""
     inside = (folder / OVERLAYS).resolve()
     named = [*record.get("overlays", []), *(row.get("overlay") for row in record.get("images", []))]
     pictures = [folder / name for name in named if isinstance(name, str)]
@@ -38,7 +37,7 @@ def remove_earlier(folder: Path, record: Mapping[str, Any]) -> None:
 
 
 def without_overlays(paths: Iterable[Path]) -> list[Path]:
-    """Return the files that do not lie where a run keeps its pictures."""
+    """Return the files that are not in a run's folder of pictures."""
     known: dict[Path, bool] = {}
 
     def is_kept(folder: Path) -> bool:

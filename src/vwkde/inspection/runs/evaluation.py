@@ -1,4 +1,4 @@
-"""How well an inspection did on labelled images: measures with their intervals, and shares of images."""
+"""How well an inspection works on labelled images: measures with their intervals, and shares of images."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,14 +8,14 @@ from scipy import stats
 from vwkde.inspection.metrics.images import PrecisionRecallCurve, RocCurve
 
 LEVEL = 0.95
-"""Probability of all intervals."""
+"""Confidence level of all intervals."""
 DIGITS = 6
-"""Digits of measures that are kept."""
+"""Digits after the point of all measures."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure of merit, the larger the better, with its interval."""
+    """A figure of merit with its interval; larger is better."""
 
     name: str
     title: str
@@ -26,7 +26,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Share:
-    """A count out of a number, with the exact binomial interval (Clopper and Pearson) of the rate behind it."""
+    """A count out of a total, with the exact binomial interval (Clopper and Pearson) of the rate."""
 
     count: int
     of: int
@@ -39,15 +39,15 @@ class Share:
     @property
     def interval(self) -> tuple[float, float]:
         """The interval of the rate."""
-        found = stats.binomtest(self.count, self.of).proportion_ci(LEVEL, "exact")
-        return float(found.low), float(found.high)
+        interval = stats.binomtest(self.count, self.of).proportion_ci(LEVEL, "exact")
+        return float(interval.low), float(interval.high)
 
     def __str__(self) -> str:
         """Return the two numbers in words."""
         return f"{self.count:,} of {self.of:,}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
+        """Return the share as in `results.json`."""
         low, high = self.interval
         rates = {"rate": round(self.rate, DIGITS), "interval": [round(low, DIGITS), round(high, DIGITS)]}
         return {"count": self.count, "of": self.of, **rates}
@@ -55,10 +55,10 @@ class Share:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What labels say of a run.
+    """The result of comparing a run with labels.
 
-    `found` are defective images that were rejected, and `false_rejects` good ones; either is None if there are no such
-    images. `by_kind` is `found` for each folder of defective images.
+    `found` counts the defective images that were rejected, `false_rejects` the good ones; either is None if there are
+    no such images. `by_kind` is `found` for each folder of defective images.
     """
 
     measures: tuple[Measure, ...]
@@ -87,7 +87,7 @@ class Evaluation:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as JSON holds them."""
+        """Return the figures as in `results.json`."""
         return {
             "level": LEVEL,
             "measures": {each.name: {"value": each.value, "interval": [each.low, each.high]} for each in self.measures},

@@ -1,6 +1,6 @@
-"""Labelled images gathered one by one, and what their labels say of the run.
+"""Labelled images, collected one by one and then evaluated.
 
-Labels are compared with what was found; they have no part in the scores, the maps or the threshold.
+Labels are only compared with the results; they do not affect the scores, the maps or the threshold.
 """
 
 from collections.abc import Callable
@@ -30,16 +30,16 @@ from vwkde.inspection.runs.evaluation import DIGITS, LEVEL, Evaluation, Measure,
 Mask = NDArray[np.bool_]
 
 _REPETITIONS = 1_000
-"""Draws of images for an interval."""
+"""Bootstrap repetitions per interval."""
 _PART_OF_PEAK = 0.5
-"""A defect is said to be where the map exceeds this part of its largest value.
+"""A detection is a region where the map exceeds this share of its largest value.
 
-The paper takes 0.9, which is but a small part of a large defect: too little of it to count as found.
+The paper uses 0.9. Of a large defect that covers only a small part, too little to count as found.
 """
 
 
 class Evaluator:
-    """Gathers labelled images, of which it keeps counts and not the pixels."""
+    """Collects labelled images; it keeps counts, not pixels."""
 
     def __init__(self, stated_rate: float) -> None:
         self._stated_rate = stated_rate
@@ -50,21 +50,21 @@ class Evaluator:
         self._pixels: list[PixelCounts] = []
         self._matches: list[Matches] = []
 
-    def add(self, item: Item, found: Inspection, mask: Mask | None) -> None:
-        """Take in an image; a defective one without mask does not count where pixels do."""
+    def add(self, item: Item, result: Inspection, mask: Mask | None) -> None:
+        """Add an image; a defective one without a mask is left out of the measures of pixels."""
         self._defective.append(bool(item.defective))
-        self._rejected.append(found.rejected)
-        self._scores.append(found.score)
+        self._rejected.append(result.rejected)
+        self._scores.append(result.score)
         self._kinds.append(PurePosixPath(item.name).parent.name)
         if mask is not None or not item.defective:
-            mask = np.zeros(found.log_ratio.shape, bool) if mask is None else mask
-            self._pixels.append(count_pixels(found.log_ratio, mask))
-            # a detection is where the map comes up to a part of its largest value, and as sure as its own largest
-            detections = find_regions(found.log_ratio, near_peak(found.log_ratio, _PART_OF_PEAK))
+            mask = np.zeros(result.log_ratio.shape, bool) if mask is None else mask
+            self._pixels.append(count_pixels(result.log_ratio, mask))
+            # the confidence of a detection is its own largest value
+            detections = find_regions(result.log_ratio, near_peak(result.log_ratio, _PART_OF_PEAK))
             self._matches.append(match_detections(detections, find_regions(mask.astype(np.float64), 1.0)))
 
     def evaluate(self) -> Evaluation:
-        """Return what the labels say of all images so far."""
+        """Return the evaluation of all images so far."""
         defective, rejected = np.array(self._defective, bool), np.array(self._rejected, bool)
         kinds = np.array(self._kinds)
         roc = precision_recall = None
@@ -96,13 +96,13 @@ class Evaluator:
                 ("aupro", "AUPRO", aupro, (tally,)),
                 ("voc_average_precision", "VOC AP", detection_average_precision, (self._matches,)),
             ]
-        found = []
+        measures = []
         for name, title, statistic, per_image in track(wanted, "drawing intervals", len(wanted)):
             with suppress(UndefinedMeasureError):
                 interval = bootstrap_interval(statistic, *per_image, repetitions=_REPETITIONS, level=LEVEL)
                 figures = (round(figure, DIGITS) for figure in (statistic(*per_image), *interval))
-                found.append(Measure(name, title, *figures))
-        return tuple(found)
+                measures.append(Measure(name, title, *figures))
+        return tuple(measures)
 
 
 def _share(rejected: Mask, chosen: Mask) -> Share | None:

@@ -1,7 +1,7 @@
 """The folder of a run: a table of scores, the same as JSON, and a picture of every image with its map.
 
-A folder can be used again: what an earlier run left there goes, since its pictures would be taken for those of the new
-one.
+A folder can be used again. The files of an earlier run are then removed, so that its pictures are not mistaken for
+those of the new run.
 """
 
 import json
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._runtime.files import whole_file, write_text
-from vwkde._runtime.versions import own_version
+from vwkde._runtime.versions import VERSION
 from vwkde.inspection.data.images import encode_png
 from vwkde.inspection.data.names import plain
 from vwkde.inspection.data.pictures import Failure
@@ -36,25 +36,25 @@ class RunFolder:
     def __init__(self, folder: Path, names: Sequence[str], source: str, model: ModelInfo) -> None:
         self.folder = folder
         self.images: list[ImageRecord] = []
-        """What was found so far."""
+        """The results so far."""
         self._overlays = overlay_names(names)
         planned = tuple(self._overlays.values())
         open_folder(folder, planned)
-        self._begun = RunRecord(State.RUNNING, len(names), own_version(), plain(source), model, planned)
+        self._begun = RunRecord(State.RUNNING, len(names), VERSION, plain(source), model, planned)
         write_results(folder, self._begun.to_json())
 
-    def add(self, picture: NDArray[np.uint8], found: Inspection, label: Label | None = None) -> ImageRecord:
-        """Write the picture of an image with its map, and keep what was found."""
-        overlay = self._overlays[found.name]
+    def add(self, picture: NDArray[np.uint8], result: Inspection, label: Label | None = None) -> ImageRecord:
+        """Write the picture of an image with its map, and keep the result."""
+        overlay = self._overlays[result.name]
         write_picture(self.folder / overlay, picture)
-        record = ImageRecord.of(found, overlay, label)
+        record = ImageRecord.of(result, overlay, label)
         self.images.append(record)
         return record
 
     def write(
         self, failures: Sequence[Failure], state: State = State.COMPLETE, evaluation: Evaluation | None = None
     ) -> RunRecord:
-        """Write the table and the JSON, the worst images first, and return the record."""
+        """Write the table and the JSON, worst images first, and return the record."""
         record = replace(
             self._begun,
             state=state,
@@ -70,7 +70,7 @@ class RunFolder:
 
 
 def write_picture(path: Path, pixels: NDArray[np.uint8]) -> None:
-    """Write a picture as PNG; folders above it are made."""
+    """Write a picture as PNG, and create the folders above it."""
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as file:
@@ -89,9 +89,9 @@ def json_text(record: Mapping[str, Any]) -> str:
 
 
 def open_folder(folder: Path, planned: Iterable[str] = ()) -> None:
-    """Make a folder for a run and remove what an earlier one left there.
+    """Create a folder for a run, and remove the files of an earlier run.
 
-    That it cannot be written to, or holds files of others in places that are `planned` to be used, is an error.
+    It is an error if the folder cannot be written to, or if a `planned` file exists that no run wrote.
     """
     check_writable(folder)
     earlier = read_results(folder)
@@ -101,12 +101,12 @@ def open_folder(folder: Path, planned: Iterable[str] = ()) -> None:
     not_ours = () if earlier is not None else (SCORES, RESULTS, REPORT)
     for name in (*not_ours, *planned):
         if os.path.lexists(folder / name):
-            raise OutputError(f"{folder / name}: is there already, and no run of vwkde wrote it. Name another folder.")
+            raise OutputError(f"{folder / name}: already exists, and no run of vwkde wrote it. Choose another folder.")
 
 
 @contextmanager
 def opened_folder(folder: Path) -> Iterator[None]:
-    """Open a folder for work that ends in a record; until then, and if it never does, the folder tells so."""
+    """Open a folder for work that ends with a record; until then, `results.json` marks it as incomplete."""
     open_folder(folder)
     write_results(folder, {"format": FORMAT, "state": State.RUNNING, "images": []})
     try:

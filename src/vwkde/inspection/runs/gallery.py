@@ -1,4 +1,4 @@
-"""Small pictures of the images most worth looking at, no more than fit a page; gathered while a run goes on."""
+"""Small pictures of the most interesting images, as many as fit on a page; collected during a run."""
 
 import io
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from vwkde.inspection.runs.records import ImageRecord
 Mask = NDArray[np.bool_]
 
 MOST_REJECTED = 100
-"""Rejected images that are pictured, the highest scores first."""
+"""Maximum number of pictures of rejected images, highest scores first."""
 MOST_PASSED = 12
-"""Images that pass and are pictured, the highest scores first."""
+"""Maximum number of pictures of images that pass, highest scores first."""
 MOST_MISSED = 30
-"""Defective images that pass and are pictured, the lowest scores first."""
+"""Maximum number of pictures of defective images that pass, lowest scores first."""
 _SIDE = 224
-"""Pixels along the longer side of a picture."""
+"""Longer side of a picture, in pixels."""
 _QUALITY = 70
 _OUTLINE = (70, 200, 255)
-"""Colour around what is known to be defective."""
+"""Colour of the outline of known defects."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Gallery:
         overlay: NDArray[np.uint8],
         mask: Mask | None = None,
     ) -> None:
-        """Take in an image, if it is worth it; the outline of its mask, if any, is drawn on the map."""
+        """Add the pictures of an image if its score qualifies; the outline of its mask is drawn on the map."""
         tops = [(self._rejected if record.rejected else self._passed, record.score)]
         if record.is_missed:
             tops.append((self._missed, -record.score))
@@ -60,13 +60,13 @@ class Gallery:
 
     @property
     def pictures(self) -> dict[str, Pair]:
-        """The pictures by the names of the images."""
+        """The pictures, by image name."""
         tops = (self._rejected, self._passed, self._missed)
         return {name: pair for top in tops for _, _, name, pair in top.kept}
 
 
 class _Top:
-    """The entries of highest value, up to a number of them."""
+    """The entries with the highest values, up to a maximum number."""
 
     def __init__(self, most: int) -> None:
         self.kept: list[tuple[float, int, str, Pair]] = []

@@ -1,4 +1,4 @@
-"""Which images are checked, where a folder is named."""
+"""Which images of a folder are checked."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +11,7 @@ from vwkde.inspection.runs.earlier import without_overlays
 
 
 def images_to_check(path: Path) -> tuple[Item, ...]:
-    """Return the images to check: of a data set those to test, of a folder all but masks and pictures of runs."""
+    """Return the images to check: the test images of a data set, or all of a folder but masks and pictures of runs."""
     if path.is_file():
         return (Item(path, path.name),)
     masks: set[Path] = set()
@@ -22,5 +22,5 @@ def images_to_check(path: Path) -> tuple[Item, ...]:
         masks = {item.mask.path for layout in layouts for item in layout.test if isinstance(item.mask, MaskFile)}
     images = [each for each in without_overlays(find_images(path, recursive=True)) if each.absolute() not in masks]
     if not images:
-        raise LayoutError(f"{path}: there are only masks, or pictures of earlier runs. Name a folder of images.")
+        raise LayoutError(f"{path}: there are only masks, or pictures of earlier runs. Give a folder of images.")
     return tuple(Item(each, each.relative_to(path).as_posix()) for each in images)

@@ -1,4 +1,4 @@
-"""The pictures of a run: each image in gray, coloured where its map is high, and where they are kept."""
+"""The pictures of a run: each image in gray, coloured where its map is high, and their file names."""
 
 import os
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from vwkde.inspection.runs.output import OVERLAYS
 _STRONGEST = 0.65
 """Opacity of the map's colours."""
 _LONGEST_NAME = 200
-"""Bytes that the name of a picture may have."""
+"""Maximum length of the name of a picture, in bytes."""
 
 
 def draw_overlay(image: NDArray[np.float32], inspection: Inspection) -> NDArray[np.uint8]:
@@ -27,14 +27,14 @@ def draw_overlay(image: NDArray[np.float32], inspection: Inspection) -> NDArray[
 
 
 def overlay_names(names: Sequence[str]) -> dict[str, str]:
-    """Return where the picture of each image goes, below the folder: named like the image, and no two alike."""
+    """Return the path of each image's picture below the folder: named like the image, and unique."""
     taken: set[str] = set()
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for name in names:
         path = PurePosixPath("".join(each if each.isprintable() else "_" for each in name))
         digest = path.with_name(sha256(os.fsencode(name)).hexdigest())
         choices = (path.with_suffix(""), path) if len(path.name.encode()) <= _LONGEST_NAME else ()
         stem = next((str(each) for each in choices if str(each).casefold() not in taken), str(digest))
         taken.add(stem.casefold())
-        found[name] = f"{OVERLAYS}/{stem}.png"
-    return found
+        paths[name] = f"{OVERLAYS}/{stem}.png"
+    return paths

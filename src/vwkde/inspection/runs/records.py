@@ -1,4 +1,4 @@
-"""What a run found, image by image, and how `results.json` holds it."""
+"""The results of a run, image by image, and their form in `results.json`."""
 
 from dataclasses import asdict, astuple, dataclass
 from enum import StrEnum
@@ -13,13 +13,13 @@ from vwkde.inspection.runs.evaluation import Evaluation
 from vwkde.inspection.runs.scores import BoxCorners, ScoreRow
 
 FORMAT = "vwkde-inspection-run"
-"""By this `results.json` is known to be of a run."""
+"""Marks a `results.json` as written by a run."""
 
 Label = Literal["good", "defective"]
 
 
 class State(StrEnum):
-    """How far a run came: all images were looked at, some were when it was stopped, it is under way or was killed."""
+    """How far a run got: all images were checked; it was stopped after some; or it is running, or was killed."""
 
     COMPLETE = "complete"
     STOPPED = "stopped"
@@ -28,7 +28,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class ImageRecord:
-    """What was found about an image; `overlay` is its picture, below the folder of the run."""
+    """The result for one image; `overlay` is its picture, below the folder of the run."""
 
     image: str
     verdict: Verdict
@@ -42,17 +42,17 @@ class ImageRecord:
     label: Label | None = None
 
     @classmethod
-    def of(cls, found: Inspection, overlay: str, label: Label | None = None) -> "ImageRecord":
+    def of(cls, result: Inspection, overlay: str, label: Label | None = None) -> "ImageRecord":
         """Return the record of an inspection."""
         return cls(
-            image=plain(found.name),
-            verdict=found.verdict,
-            score=found.score,
-            p_value=found.p_value,
-            threshold=found.threshold,
-            nearest_good=plain(found.nearest),
-            boxes=tuple(astuple(box) for box in found.shown_boxes),
-            milliseconds=found.milliseconds,
+            image=plain(result.name),
+            verdict=result.verdict,
+            score=result.score,
+            p_value=result.p_value,
+            threshold=result.threshold,
+            nearest_good=plain(result.nearest),
+            boxes=tuple(astuple(box) for box in result.shown_boxes),
+            milliseconds=result.milliseconds,
             overlay=overlay,
             label=label,
         )
@@ -73,14 +73,14 @@ class ImageRecord:
         return self.rejected and self.label == "good"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
+        """Return the entry as in `results.json`."""
         values = {name: finite(value) if isinstance(value, float) else value for name, value in vars(self).items()}
         if self.label is None:
             del values["label"]
         return values
 
     def to_row(self) -> ScoreRow:
-        """Return it as the table of scores holds it."""
+        """Return the entry as in the table of scores."""
         values = dict(vars(self))
         del values["overlay"]
         return ScoreRow(**values)
@@ -99,11 +99,11 @@ class FailureRecord:
         return cls(plain(failure.name), plain(failure.reason))
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
+        """Return the entry as in `results.json`."""
         return {"image": self.image, "verdict": "ERROR", "error": self.error}
 
     def to_row(self) -> ScoreRow:
-        """Return it as the table of scores holds it."""
+        """Return the entry as in the table of scores."""
         return ScoreRow(self.image, "ERROR", error=self.error)
 
 
@@ -120,7 +120,7 @@ class ModelInfo:
 
     @classmethod
     def of(cls, inspector: SurfaceInspector, file: str) -> "ModelInfo":
-        """Return what to tell of an inspector that came from a file of that name."""
+        """Return the information about an inspector that was loaded from this file."""
         return cls(
             file=plain(file),
             good_images=len(inspector.names_),
@@ -133,7 +133,7 @@ class ModelInfo:
 
 @dataclass(frozen=True)
 class Counts:
-    """How many images pass, fail, and could not be used."""
+    """The numbers of images that pass, fail, and could not be used."""
 
     passed: int
     rejected: int
@@ -141,19 +141,19 @@ class Counts:
 
     @property
     def checked(self) -> int:
-        """How many images were judged."""
+        """The number of images that were judged."""
         return self.passed + self.rejected
 
     def to_json(self) -> dict[str, int]:
-        """Return it as JSON holds it."""
+        """Return the entry as in `results.json`."""
         return {"OK": self.passed, "NG": self.rejected, "ERROR": self.failed}
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A run: what it is of, how far it came, and what it found, the worst images first.
+    """A run: its source, how far it got, and its results, worst images first.
 
-    `overlays` are the pictures that it meant to write, below its folder. `finished` is None while it is under way.
+    `overlays` are the pictures that it planned to write, below its folder. `finished` is None while it is running.
     """
 
     state: State
@@ -169,22 +169,22 @@ class RunRecord:
 
     @property
     def stopped(self) -> bool:
-        """Whether some images were not looked at."""
+        """Whether some images were not checked."""
         return self.state is not State.COMPLETE
 
     @property
     def entries(self) -> "tuple[ImageRecord | FailureRecord, ...]":
-        """All images: those that were judged, then those that could not be used."""
+        """All images: first those that were judged, then those that could not be used."""
         return (*self.images, *self.failures)
 
     @property
     def counts(self) -> Counts:
-        """How many images pass, fail, and could not be used."""
+        """The numbers of images that pass, fail, and could not be used."""
         rejected = sum(image.rejected for image in self.images)
         return Counts(len(self.images) - rejected, rejected, len(self.failures))
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `results.json` holds."""
+        """Return the contents of `results.json`."""
         record: dict[str, Any] = {
             "format": FORMAT,
             "state": self.state,
@@ -197,11 +197,11 @@ class RunRecord:
             record |= {"finished": self.finished, "counts": self.counts.to_json()}
         if self.evaluation is not None:
             record["metrics"] = self.evaluation.to_dict()
-        if self.stopped:  # a picture may have been written just before the run was stopped, and its row not
+        if self.stopped:  # the last picture may have been written without its row
             record["overlays"] = self.overlays
         return record | {"images": [each.to_json() for each in self.entries]}
 
 
 def finite(value: float) -> float | None:
-    """Return a number as JSON holds it: none for a threshold that is infinite."""
+    """Return a number for JSON: None for an infinite threshold."""
     return value if isfinite(value) else None

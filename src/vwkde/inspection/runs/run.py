@@ -1,6 +1,6 @@
-"""A run over images: each is judged, pictured and, where its label counts, compared with it.
+"""A run over images: each is judged, drawn and, on request, compared with its label.
 
-Whatever stops a run half-way, what was found until then is written, and marked as incomplete.
+If a run stops early for any reason, the results so far are written and marked as incomplete.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class RunResult:
-    """What came of a run: its record, and small pictures of the images most worth looking at, by their names."""
+    """The result of a run: its record, and small pictures of the most interesting images, by image name."""
 
     record: RunRecord
     pictures: Mapping[str, Pair]
@@ -45,9 +45,9 @@ def run_images(
     model: str,
     labelled: bool = False,
 ) -> RunResult:
-    """Judge images, and write scores, results and pictures into a folder; `labelled`: compare with their labels.
+    """Judge images, and write scores, results and pictures into a folder; with `labelled`, compare with labels.
 
-    `source` and `model` are what the images and the model are called. An interrupt ends the run early, and is not
+    `source` and `model` are the names of the images and of the model. An interrupt ends the run early and is not
     raised again.
     """
     names = [item.name for item in pictures.items]
@@ -58,11 +58,11 @@ def run_images(
     try:
         ahead, shown = tee(_masked(pictures, labelled))
         checked = inspector.check_all((item.name, image) for item, image, _ in ahead)
-        # a result before its picture: the checks are what takes the pictures in
-        for found, (item, image, mask) in track(zip(checked, shown, strict=True), "checking images", len(pictures)):
-            _keep(run, gallery, item, image, mask, found, labelled)
+        # the result comes first in each pair: checking is what reads the pictures
+        for result, (item, image, mask) in track(zip(checked, shown, strict=True), "checking images", len(pictures)):
+            _keep(run, gallery, item, image, mask, result, labelled)
             if evaluator is not None:
-                evaluator.add(item, found, mask)
+                evaluator.add(item, result, mask)
     except KeyboardInterrupt:
         state = State.STOPPED
     except OutputError as error:
@@ -77,7 +77,7 @@ def run_images(
 
 
 def _masked(pictures: Pictures, labelled: bool) -> Iterator[tuple[Item, Singles, Mask | None]]:
-    """Yield what is known of each image, its pixels and, if labels count, its mask; a bad mask spoils its image."""
+    """Yield each image, its pixels and, with labels, its mask; an image with a bad mask is a failure."""
     for item, image in pictures.labelled():
         mask = None
         if labelled and item.defective and item.mask is not None:
@@ -91,17 +91,17 @@ def _masked(pictures: Pictures, labelled: bool) -> Iterator[tuple[Item, Singles,
 
 
 def _keep(
-    run: RunFolder, gallery: Gallery, item: Item, image: Singles, mask: Mask | None, found: Inspection, labelled: bool
+    run: RunFolder, gallery: Gallery, item: Item, image: Singles, mask: Mask | None, result: Inspection, labelled: bool
 ) -> None:
     label: Label | None = None
     if labelled:
         label = "defective" if item.defective else "good"
-    overlay = draw_overlay(image, found)
-    gallery.add(run.add(overlay, found, label), image, overlay, mask)
+    overlay = draw_overlay(image, result)
+    gallery.add(run.add(overlay, result, label), image, overlay, mask)
 
 
 def _rescued(run: RunFolder, pictures: Pictures) -> str:
-    """Write what was found before something went wrong, and tell whether that was possible."""
+    """Write the results obtained before an error, and return a sentence that says whether this succeeded."""
     done = f"{len(run.images)} of {len(pictures)} images had been checked"
     with suppress(OutputError):
         run.write(pictures.failures, State.STOPPED)

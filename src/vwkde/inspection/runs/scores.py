@@ -9,9 +9,9 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _DIGITS = {"score": 6, "p_value": 6, "threshold": 6, "milliseconds": 1}
-"""Digits after the point that are written."""
+"""Digits after the point in the table."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What formulas begin with in spreadsheets."""
+"""First characters of formulas in spreadsheets."""
 
 BoxCorners = tuple[int, int, int, int]
 """Top, left, bottom, right."""
@@ -21,8 +21,8 @@ BoxCorners = tuple[int, int, int, int]
 class ScoreRow:
     """One image in the table, a field for each column; None is an empty cell.
 
-    An image that could not be used has only a name, a verdict and an error. `label` is a column only of tables in which
-    some image has one.
+    An image that could not be used has only a name, a verdict and an error. The column `label` is left out if no image
+    has a label.
     """
 
     image: str
@@ -37,7 +37,7 @@ class ScoreRow:
     label: str | None = None
 
     def cells(self) -> dict[str, str | float | None]:
-        """Return what the columns hold: boxes as top:left:bottom:right, one after the other."""
+        """Return the values of the columns: boxes as top:left:bottom:right, separated by spaces."""
         boxes = " ".join(":".join(map(str, box)) for box in self.boxes)
         values = vars(rounded(self)) | {"boxes": boxes}
         return {name: _defused(value) if isinstance(value, str) else value for name, value in values.items()}
@@ -57,12 +57,12 @@ def scores_table(rows: Iterable[ScoreRow]) -> str:
 
 
 def rounded(record: T) -> T:
-    """Return a record of an image with its numbers as they are written."""
+    """Return a record of an image with its numbers rounded as in the table."""
     values = {name: getattr(record, name) for name in _DIGITS}
     figures = {name: round(value, _DIGITS[name]) for name, value in values.items() if value is not None}
     return replace(record, **figures)  # type: ignore[type-var]
 
 
 def _defused(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula, whatever the name of a file begins with."""
+    """Return a text that no spreadsheet takes for a formula, even if a file name looks like one."""
     return f"'{text}" if text.startswith(_FORMULA) else text

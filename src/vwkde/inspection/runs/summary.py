@@ -10,23 +10,23 @@ from vwkde.inspection.runs.evaluation import Evaluation
 from vwkde.inspection.runs.records import FORMAT, RunRecord, State
 
 _DIGITS = 6
-"""Digits of means that are kept."""
+"""Digits after the point of means."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The runs over several data sets, by the names of the data sets."""
+    """The runs over several data sets, by data set name."""
 
     runs: Mapping[str, RunRecord]
 
     @property
     def evaluations(self) -> dict[str, Evaluation]:
-        """What labels say of each data set of which they say anything."""
+        """The evaluation of each data set that has one."""
         return {name: run.evaluation for name, run in self.runs.items() if run.evaluation is not None}
 
     @property
     def titles(self) -> dict[str, str]:
-        """The titles of all measures, by their names."""
+        """The titles of all measures, by name."""
         return {each.name: each.title for evaluation in self.evaluations.values() for each in evaluation.measures}
 
     @property
@@ -36,7 +36,7 @@ class Summary:
         return {name: round(mean(each[name] for each in values if name in each), _DIGITS) for name in self.titles}
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `results.json` holds."""
+        """Return the contents of `results.json`."""
         entries = {plain(name): run.to_json() for name, run in self.runs.items()}
         kept = {
             name: {key: entry.get(key) for key in ("model", "counts", "metrics")} for name, entry in entries.items()

@@ -1,7 +1,7 @@
 """The inspection as a page in the browser, and as a small JSON API with its OpenAPI document.
 
-Images are uploaded, checked and forgotten: nothing is kept of them unless they are added to the model. A file's name is
-a label; no path that a client sends is ever opened.
+Images are uploaded, checked and discarded; only images that are added to the model are kept. The name of an uploaded
+file is only a label: no path from a client is ever opened.
 """
 
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 
-from vwkde._runtime.versions import own_version
+from vwkde._runtime.versions import VERSION
 from vwkde.inspection.model.inspector import SurfaceInspector
 from vwkde.inspection.server.guards import BodyLimit, OwnHost, SafeHeaders
 from vwkde.inspection.server.limits import MOST_BYTES
@@ -36,8 +36,8 @@ def make_app(
 ) -> FastAPI:
     """Return the application that serves a page and an API for the inspector.
 
-    Good images that are added are saved to `path`, if there is one. `host` is the name by which the server is reached,
-    besides those that only this machine uses.
+    Good images that are added are saved to `path`, if it is given. `host` is the name of the server for clients, in
+    addition to the local names of this machine.
     """
     station = Station(inspector, None if read_only else path)
 
@@ -46,7 +46,7 @@ def make_app(
         yield
         station.close()
 
-    app = FastAPI(title="vwkde inspect", version=own_version(), lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(title="vwkde inspect", version=VERSION, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.served = Served(station, path.name if path is not None else "model", read_only, most_bytes)
     app.include_router(api)
     _add_page(app)
@@ -58,7 +58,7 @@ def make_app(
 
 
 def _add_page(app: FastAPI) -> None:
-    """Serve the files of the page: they are read once, so that no name from outside is ever looked for on the disk."""
+    """Serve the files of the page. They are read once, so that no name from a request is ever looked up on the disk."""
     for file in files("vwkde.inspection.server").joinpath("page").iterdir():
         if kind := _KINDS.get(Path(file.name).suffix):
             reply = Response(file.read_bytes(), media_type=kind, headers={"Cache-Control": "no-cache"})
@@ -74,7 +74,7 @@ def _constant(reply: Response) -> Any:
 
 
 def _add_problems(app: FastAPI) -> None:
-    """Report whatever goes wrong in one line."""
+    """Report every error in one line."""
 
     def with_status(status: int) -> Any:
         async def answer(_: Request, error: Exception) -> JSONResponse:
@@ -85,7 +85,7 @@ def _add_problems(app: FastAPI) -> None:
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        return JSONResponse({"detail": f"{where}: {first['msg']}. See /openapi.json for what is expected."}, 422)
+        return JSONResponse({"detail": f"{where}: {first['msg']}. See /openapi.json for the expected format."}, 422)
 
     app.add_exception_handler(ValueError, with_status(422))
     app.add_exception_handler(ChangedFileError, with_status(409))

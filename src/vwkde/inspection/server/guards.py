@@ -1,8 +1,8 @@
-"""What every request passes before it is answered: whom it names, where it comes from, and how much it sends.
+"""Checks of every request: the host it names, its origin, and its size.
 
-A server on one's own machine can be reached by every page that one's browser shows. Such a page may let its name point
-to this machine (DNS rebinding), or post a form to it. So a request must name a host that is this server's own, and one
-that changes or computes anything must not come from a page of another origin.
+Every page in a browser can send requests to a server on the same machine. Such a page may let its own name point to
+this machine (DNS rebinding), or post a form to it. So a request must name a host of this server, and a request that
+changes or computes anything must not come from a page of another origin.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
-"""Methods that change nothing."""
+"""HTTP methods that change nothing."""
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
@@ -48,10 +48,10 @@ class OwnHost:
     def _refusal(self, method: str, headers: Headers) -> str | None:
         host = headers.get("host", "")
         if not self._is_own(host):
-            return f"This server does not go by the name {_shortened(host)}; use the address that it printed."
+            return f"{_shortened(host)} is not a name of this server; use the address that it printed."
         origin = headers.get("origin")
         if method not in _SAFE and origin is not None and _place(origin) != host.lower():
-            return "This request comes from a page of another site, and is refused."
+            return "This request comes from a page of another site and was refused."
         return None
 
     def _is_own(self, host: str) -> bool:
@@ -63,12 +63,12 @@ class OwnHost:
 
 
 class BodyLimit:
-    """Refuses bodies beyond a size: at once if the length is stated, else as soon as more has come."""
+    """Refuses bodies above a size: at once if the length is stated, otherwise as soon as the limit is passed."""
 
     def __init__(self, app: ASGIApp, most_bytes: int) -> None:
         self.app = app
         self.most_bytes = most_bytes
-        self.reason = f"more than {most_bytes / 2**20:g} MiB were sent; send a smaller image."
+        self.reason = f"The upload is larger than {most_bytes / 2**20:g} MiB; send a smaller image."
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on."""
@@ -90,7 +90,7 @@ class BodyLimit:
 
 
 class SafeHeaders:
-    """Adds headers that keep pages from loading or embedding anything foreign, and replies from being kept."""
+    """Adds headers that forbid pages to load or embed anything from other sites, and replies to be cached."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -109,7 +109,7 @@ class SafeHeaders:
 
 
 def _place(origin: str) -> str | None:
-    """Return the host and port of an origin; none if it is not well formed."""
+    """Return the host and port of an origin; None if it is malformed."""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:

@@ -1,5 +1,5 @@
-"""How much may be sent to a server at a time."""
+"""The size limit of one request."""
 
 MOST_MEBIBYTES = 32
-"""MiB in one request, at most, by default."""
+"""Default maximum size of a request, in MiB."""
 MOST_BYTES = MOST_MEBIBYTES * 2**20

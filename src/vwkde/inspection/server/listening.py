@@ -1,4 +1,4 @@
-"""Where a server listens, and the names by which it goes."""
+"""Where a server listens, and its host names."""
 
 import socket
 from ipaddress import ip_address
@@ -8,19 +8,19 @@ from fastapi import FastAPI
 
 _MOST_CONNECTIONS = 64
 _EVERYWHERE = ("0.0.0.0", "::")
-"""Hosts that stand for all addresses of this machine."""
+"""Hosts that mean all addresses of this machine."""
 _OWN_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at that address; port 0 is any that is free."""
+    """Return a socket that listens on this address; port 0 is any free port."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family)
     except OSError as error:
         raise ValueError(
-            f"{host}:{port} cannot be listened at ({error.strerror or error}). Choose another port, or 0 for any "
-            "that is free."
+            f"The server cannot listen on {host}:{port} ({error.strerror or error}). Choose another port, or 0 for any "
+            "free port."
         ) from None
 
 
@@ -30,14 +30,14 @@ def is_private(listener: socket.socket) -> bool:
 
 
 def address(listener: socket.socket) -> str:
-    """Return what to open in a browser on this machine."""
+    """Return the address to open in a browser on this machine."""
     host, port = listener.getsockname()[:2]
     name = "localhost" if host in _EVERYWHERE else f"[{host}]" if ":" in host else host
     return f"http://{name}:{port}/"
 
 
 def make_server(app: FastAPI) -> uvicorn.Server:
-    """Return what serves the application: `run(sockets=[…])` does until it is interrupted."""
+    """Return a server of the application; `run(sockets=[…])` serves until it is interrupted."""
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -51,11 +51,11 @@ def make_server(app: FastAPI) -> uvicorn.Server:
 
 
 def is_everywhere(host: str) -> bool:
-    """Return whether a host stands for all addresses of this machine."""
+    """Return whether a host means all addresses of this machine."""
     return host in _EVERYWHERE
 
 
 def own_hosts(host: str) -> set[str]:
-    """Return the names of a server that listens at this host."""
+    """Return the names of a server that listens on this host."""
     machine = socket.gethostname()
     return {*_OWN_NAMES, *((machine, f"{machine}.local") if is_everywhere(host) else (host,))}

@@ -1,4 +1,4 @@
-"""What the server says and hears, as its OpenAPI document describes it."""
+"""The requests and replies of the server, as described in its OpenAPI document."""
 
 from typing import Annotated, Literal
 
@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, FiniteFloat
 from vwkde.inspection.model.regions import Box
 
 MOST_ROWS = 100_000
-"""Images in a table of scores, at most."""
+"""Maximum number of images in a table of scores."""
 
 _Text = Annotated[str, Field(max_length=1_000)]
 
@@ -21,42 +21,42 @@ class Problem(BaseModel):
 class Model(BaseModel):
     """The model in use."""
 
-    name: str = Field(description="What the model file is called.")
-    good_images: int = Field(description="Good images that it has learnt from.")
+    name: str = Field(description="The name of the model file.")
+    good_images: int = Field(description="Number of good images that the model has learnt.")
     image_width: int
     image_height: int
     features: str = Field(description="What is measured in each patch.")
     false_reject_rate: float = Field(description="The share of good images that may be rejected.")
     threshold: float | None = Field(
         description="The score, in nats, above which an image is rejected; null if there are too few good images for "
-        "the rate, and nothing is rejected."
+        "the rate, so that no image is rejected."
     )
     map_threshold: float | None = Field(description="The value of the map, in nats, above which it is coloured.")
     good_scores: list[float] = Field(description="The score of every good image, each judged by the others.")
-    read_only: bool = Field(description="Whether the model is closed to further good images.")
-    most_bytes: int = Field(description="Bytes in one request, at most.")
-    most_pixels: int = Field(description="Pixels in an image, at most.")
-    suffixes: list[str] = Field(description="What the names of image files end in.")
+    read_only: bool = Field(description="Whether good images cannot be added.")
+    most_bytes: int = Field(description="Maximum size of a request, in bytes.")
+    most_pixels: int = Field(description="Maximum number of pixels of an image.")
+    suffixes: list[str] = Field(description="The suffixes of image files.")
 
 
 class Judgement(BaseModel):
-    """What was found about one image."""
+    """The result for one image."""
 
-    name: str = Field(description="The file's name as it was sent, without folders.")
+    name: str = Field(description="The name of the uploaded file, without folders.")
     verdict: Literal["OK", "NG"]
-    score: float = Field(description="How unlike the good images it is, in nats: the higher, the more.")
-    p_value: float = Field(description="The share of good images that score as high.")
-    threshold: float | None = Field(description="The score above which an image is rejected; null: none is.")
+    score: float = Field(description="How unlike the good images it is, in nats; higher is more unlike.")
+    p_value: float = Field(description="The share of good images that score at least as high, counting this image.")
+    threshold: float | None = Field(description="The score above which an image is rejected; null if there is none.")
     nearest_good: str = Field(description="The name of the closest good image.")
-    boxes: list[Box] = Field(description="Where the image fails, worst first, in pixels; empty if it passes.")
+    boxes: list[Box] = Field(description="Where the image differs, worst first, in pixels; empty if it passes.")
     boxes_if_rejected: list[Box] = Field(description="The boxes it would have if the threshold were below its score.")
     map_png: str = Field(
-        description="The map as PNG in base64, to be laid over the image: coloured on one scale for all images where "
-        "it exceeds its threshold, and clear elsewhere. Large maps are reduced."
+        description="The map as PNG in base64, an overlay for the image: coloured where it exceeds its threshold, on "
+        "one scale for all images, and transparent elsewhere. Large maps are reduced."
     )
     map_peak: float = Field(description="The highest value of the map, in nats.")
-    milliseconds: float = Field(description="Time taken.")
-    good_images: int = Field(description="Good images that the model had learnt from.")
+    milliseconds: float = Field(description="The time that the check took.")
+    good_images: int = Field(description="Number of good images of the model at that time.")
 
 
 class Row(BaseModel):

@@ -1,4 +1,4 @@
-"""The API: what can be asked, and how it is answered."""
+"""The routes of the API."""
 
 import base64
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ from vwkde.inspection.server.station import Station
 from vwkde.inspection.server.uploads import as_png, decode
 
 _MAP_SIDE = 1024
-"""Pixels of a map's longer side, at most; it changes from patch to patch, so that of large ones some pixels will do."""
+"""Maximum length of a map's longer side, in pixels. Maps change from patch to patch, so some of the pixels suffice."""
 _TEXTS = ("image", "nearest_good", "error")
-"""What of a row is a text of the client's."""
+"""The fields of a row that contain text from the client."""
 
 
 @dataclass(frozen=True)
 class Served:
-    """What the routes serve, and within which limits; the application's state holds it."""
+    """What the routes serve, and the limits; stored in the state of the application."""
 
     station: Station
     model_name: str
@@ -46,9 +46,9 @@ Here = Annotated[Served, Depends(_served)]
 
 api = APIRouter(prefix="/api")
 _refusals: dict[int | str, dict[str, Any]] = {
-    403: {"model": Problem, "description": "From another site, or not allowed"},
-    413: {"model": Problem, "description": "Too many bytes"},
-    422: {"model": Problem, "description": "Not an image that can be used"},
+    403: {"model": Problem, "description": "The request comes from another site, or is not allowed"},
+    413: {"model": Problem, "description": "The upload is too large"},
+    422: {"model": Problem, "description": "The file cannot be used as an image"},
 }
 _add_refusals: dict[int | str, dict[str, Any]] = {
     409: {"model": Problem, "description": "Another program has changed the model file"},
@@ -70,7 +70,7 @@ async def check(image: UploadFile, here: Here) -> Judgement:
 
 @api.post("/add", responses=_refusals | _add_refusals)
 async def add(image: UploadFile, here: Here) -> Model:
-    """Add a good image to the model; the threshold follows."""
+    """Add a good image to the model, and update the threshold."""
     if here.read_only:
         raise HTTPException(403, "This server is read-only: the model cannot be changed.")
     return _describe(here, await here.station.add(lambda: decode(image)))
@@ -81,13 +81,13 @@ async def good(name: str, here: Here) -> Response:
     """Return a small picture of a good image that the model has learnt, as PNG."""
     inspector = here.station.inspector
     if name not in inspector.names_:
-        raise HTTPException(404, "The model knows no good image of that name.")
+        raise HTTPException(404, "The model has no good image of this name.")
     return Response(encode_png(inspector.thumbnail(name)), media_type="image/png")
 
 
 @api.post("/picture", responses=_refusals | {200: {"content": {"image/png": {}}}}, response_class=Response)
 async def picture(image: UploadFile, here: Here) -> Response:
-    """Return an image as a gray PNG, for browsers that cannot show its kind of file; a large one is reduced."""
+    """Return an image as a gray PNG, for browsers that cannot show its format; a large image is reduced."""
     return Response(await here.station.check(lambda _: as_png(image)), media_type="image/png")
 
 
@@ -127,23 +127,23 @@ def _describe(here: Served, inspector: SurfaceInspector) -> Model:
 
 
 def _judge(inspector: SurfaceInspector, name: str, pixels: NDArray[np.float32]) -> Judgement:
-    found = inspector.check(pixels, name)
+    result = inspector.check(pixels, name)
     return Judgement(
         name=name,
-        verdict=found.verdict,
-        score=found.score,
-        p_value=found.p_value,
-        threshold=finite(found.threshold),
-        nearest_good=found.nearest,
-        boxes=found.shown_boxes,
-        boxes_if_rejected=found.boxes_if_rejected,
-        map_png=base64.b64encode(encode_png(_coloured_map(found))).decode(),
-        map_peak=float(found.log_ratio.max()),
-        milliseconds=found.milliseconds,
+        verdict=result.verdict,
+        score=result.score,
+        p_value=result.p_value,
+        threshold=finite(result.threshold),
+        nearest_good=result.nearest,
+        boxes=result.shown_boxes,
+        boxes_if_rejected=result.boxes_if_rejected,
+        map_png=base64.b64encode(encode_png(_coloured_map(result))).decode(),
+        map_peak=float(result.log_ratio.max()),
+        milliseconds=result.milliseconds,
         good_images=len(inspector.names_),
     )
 
 
-def _coloured_map(found: Inspection) -> NDArray[np.uint8]:
-    step = -(-max(found.log_ratio.shape) // _MAP_SIDE)
-    return map_colours(found.log_ratio[::step, ::step], found.map_threshold)
+def _coloured_map(result: Inspection) -> NDArray[np.uint8]:
+    step = -(-max(result.log_ratio.shape) // _MAP_SIDE)
+    return map_colours(result.log_ratio[::step, ::step], result.map_threshold)

@@ -1,8 +1,8 @@
-"""An inspection that many people use at once: checks never wait for a change of the model, and never see half of one.
+"""An inspector that many people use at once: checks never wait for a change of the model, and never see half of one.
 
-The inspector in use is never changed. Adding a good image makes another one, which is saved first and then takes the
-place of the old; checks under way go on with the one that they started with. Few checks run at a time, since each of
-them already uses all cores; the others wait in line, and hold no pixels meanwhile.
+The inspector in use is never changed. Adding a good image makes a new inspector, which is saved first and then replaces
+the old one; running checks continue with the one they started with. Few checks run at a time, because each already uses
+all cores; the others wait in a queue and keep no pixels in memory.
 """
 
 import asyncio
@@ -21,11 +21,11 @@ T = TypeVar("T")
 NamedImage = tuple[str, NDArray[np.float32]]
 
 _CHECKS_AT_ONCE = 2
-"""While one check computes on all cores, another can be read and drawn."""
+"""While one check computes on all cores, the image of another can be decoded or its map drawn."""
 
 
 class ChangedFileError(RuntimeError):
-    """The model file is no longer the one that was read, so that saving would undo somebody's work."""
+    """The model file has changed since it was read, so that saving would undo someone's work."""
 
 
 class NotSavedError(RuntimeError):
@@ -33,7 +33,7 @@ class NotSavedError(RuntimeError):
 
 
 class Station:
-    """An inspector in use, and the file that it came from, if what is added shall be kept there."""
+    """An inspector in use, and the file to which added images are saved, if any."""
 
     def __init__(self, inspector: SurfaceInspector, path: Path | None = None) -> None:
         self.inspector = inspector
@@ -43,16 +43,16 @@ class Station:
         self._changes = ThreadPoolExecutor(1, thread_name_prefix="vwkde-change")
 
     def close(self) -> None:
-        """Take no more work; what has begun goes on to its end."""
+        """Accept no more work; running work continues to its end."""
         for pool in (self._checks, self._changes):
             pool.shutdown(wait=False, cancel_futures=True)
 
     async def check(self, work: Callable[[SurfaceInspector], T]) -> T:
-        """Return what the work makes of the inspector that is in use when its turn comes."""
+        """Run the work with the inspector that is in use when its turn comes, and return the result."""
         return await asyncio.get_running_loop().run_in_executor(self._checks, lambda: work(self.inspector))
 
     async def add(self, read: Callable[[], NamedImage]) -> SurfaceInspector:
-        """Add the good image that `read` returns, and return the inspector that knows it; one change at a time."""
+        """Add the good image that `read` returns, and return the new inspector; one change at a time."""
         return await asyncio.get_running_loop().run_in_executor(self._changes, self._add, read)
 
     def _add(self, read: Callable[[], NamedImage]) -> SurfaceInspector:
@@ -77,9 +77,9 @@ class Station:
 
 
 def _signature(path: Path | None) -> tuple[int, int, int] | None:
-    """Return what tells a file from another of the same name; None if there is no file."""
+    """Return a signature that changes when the file is replaced; None if there is no file."""
     try:
-        found = path.stat() if path is not None else None
+        status = path.stat() if path is not None else None
     except OSError:
         return None
-    return (found.st_ino, found.st_size, found.st_mtime_ns) if found is not None else None
+    return (status.st_ino, status.st_size, status.st_mtime_ns) if status is not None else None

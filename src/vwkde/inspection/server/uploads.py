@@ -1,4 +1,4 @@
-"""Images that clients send: their names become labels, their bytes become pixels."""
+"""Uploaded images: names become labels, bytes become pixels."""
 
 import unicodedata
 
@@ -10,11 +10,11 @@ from vwkde.inspection.server.station import NamedImage
 
 _LONGEST_NAME = 200
 _PICTURE_SIDE = 2048
-"""Pixels of the longer side of a picture that is sent back, at most."""
+"""Maximum length of the longer side of a picture that is sent back, in pixels."""
 
 
 def label(name: str) -> str:
-    """Return a client's name for a file as a label: no folders, no control characters, and not too long."""
+    """Return a file name from a client as a label: no folders, no control characters, and not too long."""
     printable = "".join(character for character in name if unicodedata.category(character)[0] != "C")
     last = printable.replace("\\", "/").rsplit("/", 1)[-1].strip()[:_LONGEST_NAME]
     return last if last.strip(".") else "image"
@@ -27,7 +27,7 @@ def decode(image: UploadFile) -> NamedImage:
 
 
 def as_png(image: UploadFile) -> bytes:
-    """Return an image as a gray PNG; a large one is reduced."""
+    """Return an image as a gray PNG; a large image is reduced."""
     from PIL import Image
 
     _, pixels = decode(image)

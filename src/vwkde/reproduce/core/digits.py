@@ -1,4 +1,4 @@
-"""Pictures of the digit 3, the unseen defect: those of MNIST, or scikit-learn's where MNIST is not at hand."""
+"""Pictures of the digit 3, the unseen defect: from MNIST, or from scikit-learn where MNIST is not available."""
 
 import gzip
 import zipfile
@@ -12,11 +12,11 @@ Singles = NDArray[np.float32]
 
 DIGIT = 3
 SIDE = 28
-"""Pixels a side."""
+"""Side of a picture in pixels."""
 MNIST = "MNIST"
 STAND_IN = "scikit-learn's digits, enlarged"
 _IMAGES, _LABELS = "images-idx3", "labels-idx1"
-"""What tells MNIST's files of images from those of labels."""
+"""Parts of the names of MNIST's files: images, and the labels that belong to them."""
 
 
 def source(path: Path | None) -> str:
@@ -28,19 +28,19 @@ def source(path: Path | None) -> str:
 def read_digits(path: Path | None) -> Singles:
     """Return all pictures of the digit, (pictures, 28, 28), from 0 to 1, white on black.
 
-    The file is one of MNIST's, `…-images-idx3-ubyte` with the labels beside it, packed or not, or an `.npz` with arrays
-    x_test and y_test.
+    The file is one of MNIST's, `…-images-idx3-ubyte` with the file of labels in the same folder, compressed or not, or
+    an `.npz` file with arrays x_test and y_test.
     """
     if path is None:
         return _stand_in()
     try:
         pictures, labels = _read_npz(path) if path.suffix == ".npz" else _read_idx(path)
-        found = pictures[labels == DIGIT].astype(np.float32) / 255
+        chosen = pictures[labels == DIGIT].astype(np.float32) / 255
     except (OSError, KeyError, ValueError, IndexError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path}: cannot be read as MNIST's images and labels ({error}). Give another file.") from None
-    if found.shape[1:] != (SIDE, SIDE) or not len(found):
-        raise ValueError(f"{path}: holds no pictures of the digit {DIGIT} of {SIDE} pixels a side. Give another file.")
-    return found
+    if chosen.shape[1:] != (SIDE, SIDE) or not len(chosen):
+        raise ValueError(f"{path}: has no {SIDE} × {SIDE} pictures of the digit {DIGIT}. Give another file.")
+    return chosen
 
 
 def _read_npz(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
@@ -49,11 +49,11 @@ def _read_npz(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
 
 
 def _read_idx(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    beside = path.with_name(path.name.replace(_IMAGES, _LABELS))
-    if beside == path:
-        raise ValueError(f"its name does not hold {_IMAGES}, by which the labels beside it are found")
+    labels = path.with_name(path.name.replace(_IMAGES, _LABELS))
+    if labels == path:
+        raise ValueError(f"its name does not contain {_IMAGES}, from which the name of the labels follows")
     pictures = np.frombuffer(_unpacked(path), np.uint8, offset=16).reshape(-1, SIDE, SIDE)
-    return pictures, np.frombuffer(_unpacked(beside), np.uint8, offset=8)
+    return pictures, np.frombuffer(_unpacked(labels), np.uint8, offset=8)
 
 
 def _unpacked(path: Path) -> bytes:

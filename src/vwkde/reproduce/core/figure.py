@@ -1,4 +1,4 @@
-"""What a figure or table of the paper is here: tasks, their numbers, the claims these bear on, a picture or rows."""
+"""A figure or table of the paper, as code: tasks, their numbers, the claims these test, and a picture or rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 Results = dict[str, Any]
-"""Numbers as JSON holds them."""
+"""Numbers, ready for JSON."""
 
 
 def six_digits(values: Any) -> Any:
-    """Return a number, or a list of numbers, with six digits, ready for JSON."""
+    """Return a number, or a list of numbers, rounded to six significant digits, ready for JSON."""
     return [float(f"{value:.6g}") for value in values] if np.ndim(values) else float(f"{values:.6g}")
 
 
 @dataclass(frozen=True)
 class SurfaceImages:
-    """Images of surfaces: the folder of the classes, which of these, how many images of a kind, and MNIST's file."""
+    """Images of surfaces: the folder, the classes in it, the number of images of each kind, and MNIST's file."""
 
     folder: Path
     classes: tuple[str, ...]
@@ -33,7 +33,7 @@ class SurfaceImages:
 
 @dataclass(frozen=True)
 class Scale:
-    """How much to do: the whole, with as many repetitions as the paper has, or a quick part of it; on which images."""
+    """How much to run: everything, with as many repetitions as the paper, or a quick part; and on which images."""
 
     repetitions: int = 30
     quick: bool = False
@@ -46,7 +46,7 @@ QUICK = Scale(repetitions=2, quick=True)
 
 @dataclass(frozen=True)
 class Claim:
-    """Something the paper says, where it says it, what was measured, and whether that bears it out."""
+    """A statement of the paper, where it is made, what was measured, and whether the measurement supports it."""
 
     text: str
     where: str
@@ -56,9 +56,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure or table of the paper and how it is made again.
+    """A figure or table of the paper, and how it is reproduced.
 
-    Those with a `journal` of one name share their tasks, which are done once. What is on images needs `Scale.surfaces`.
+    Figures with the same `journal` share their tasks, which are run once. Figures `on_images` need `Scale.surfaces`.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Figure:
     draw: Callable[[Results, "Canvas"], None] | None
     size: tuple[float, float] = (12.0, 4.0)
     rows: Callable[[Results], list[str]] | None = None
-    """Lines of Markdown that stand in the page, for a table in place of a picture."""
+    """Lines of Markdown for the page: a table instead of a picture."""
     repetitions: int = WHOLE.repetitions
     journal: str | None = None
     on_images: bool = False

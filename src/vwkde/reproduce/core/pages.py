@@ -1,4 +1,4 @@
-"""What a reproduced figure leaves behind: results.json, a picture, and a page that says which claims hold."""
+"""Output of a reproduced figure: results.json, a picture, and a page that says which claims hold."""
 
 import json
 from dataclasses import asdict
@@ -15,7 +15,7 @@ PAGE = "README.md"
 
 
 def write_results(folder: Path, figure: Figure, results: Results, scale: Scale, versions: list[dict[str, str]]) -> None:
-    """Write all numbers, how many repetitions they are of, and what computed them."""
+    """Write all numbers, the number of repetitions, and the versions that computed them."""
     record = {
         "figure": figure.name,
         "repetitions": scale.repetitions,
@@ -30,12 +30,12 @@ def write_results(folder: Path, figure: Figure, results: Results, scale: Scale, 
 
 def read_results(folder: Path) -> dict[str, Any]:
     """Return what `write_results` wrote."""
-    found: dict[str, Any] = json.loads((folder / RESULTS).read_text(encoding="utf-8"))
-    return found
+    record: dict[str, Any] = json.loads((folder / RESULTS).read_text(encoding="utf-8"))
+    return record
 
 
 def write_picture(folder: Path, figure: Figure, results: Results) -> None:
-    """Draw the figure, if there is something to draw."""
+    """Draw the figure, if it has a picture."""
     if figure.draw is None:
         return
     require_matplotlib()
@@ -52,7 +52,7 @@ def write_page(folder: Path, figure: Figure) -> None:
 
 
 def write_overview(folder: Path, figures: list[Figure]) -> None:
-    """Write one page of all figures whose results lie in folders of their names: first the claims, then each figure."""
+    """Write one page on all figures with results in the folder: first the claims, then each figure."""
     records = {figure.name: read_results(folder / figure.name) for figure in figures if _is_done(folder, figure)}
     lines = [
         "# What the paper claims, and what was measured",
@@ -80,12 +80,12 @@ def _section(figure: Figure, record: dict[str, Any], level: int, prefix: str = "
         *_claims_table(_claims(record)),
         "",
         f"All numbers: [{RESULTS}]({prefix}{RESULTS}), computed with {_versions(record)}; "
-        f"`{_command(figure, record)}` makes them again.",
+        f"`{_command(figure, record)}` reproduces them.",
     ]
 
 
 def _shown(figure: Figure, record: dict[str, Any], prefix: str) -> list[str]:
-    """Return the picture and the rows of a figure, each with an empty line after it."""
+    """Return the picture and the rows of a figure, each followed by an empty line."""
     lines = []
     if figure.draw is not None:
         lines += [f"![{figure.title}]({prefix}{figure.name}.png)", ""]
@@ -115,13 +115,13 @@ def _claims(record: dict[str, Any]) -> list[Claim]:
 
 def _extent(record: dict[str, Any]) -> str:
     if record["quick"]:
-        return f"**A quick, reduced run of {record['repetitions']} repetitions: too few to judge the claims by.**"
+        return f"**A quick, reduced run of {record['repetitions']} repetitions: too few to judge the claims.**"
     return f"{record['repetitions']} repetition{'s' if record['repetitions'] > 1 else ''}."
 
 
 def _versions(record: dict[str, Any]) -> str:
-    sessions = [", ".join(f"{name} {number}" for name, number in each.items()) for each in record["versions"]]
-    return "; and with ".join(sessions)
+    used = [", ".join(f"{name} {number}" for name, number in each.items()) for each in record["versions"]]
+    return "; and with ".join(used)
 
 
 def _shown_name(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Bias and variance of an estimator at fixed points, over repeated samples: what figures 2 and 3 have in common."""
+"""Bias and variance of an estimator at fixed points, over repeated samples: shared by figures 2 and 3."""
 
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Predicted = Literal["posterior", "log_ratio"]
 
 METHODS = {"kde": ("KDE", RED), "vwkde-mb": ("VWKDE", TEAL)}
-"""The two methods that are compared, with their names and colours."""
+"""The two methods to compare, with their names and colours."""
 
 
 def repeat_tasks(
@@ -61,7 +61,7 @@ def repeat(
         divergences.append(ratio.divergence("kl").value)
     mean, deviation = np.mean(predicted, axis=0), np.std(predicted, axis=0, ddof=1)
     at = slice(None, len(points))
-    # the mean of so many repetitions has a variance of its own, which is no bias
+    # the mean over the repetitions has a variance of its own, which is not bias
     squared_bias = (mean[at] - _truth(pair, points, what)) ** 2 - deviation[at] ** 2 / repetitions
     return {
         "squared_bias": six_digits(max(squared_bias.mean(), 0.0)),
@@ -76,14 +76,14 @@ def collect_repeats(
     pair: Any, bandwidths: tuple[float, ...], line: Floats, what: Predicted, outcomes: dict[str, Outcome], scale: Scale
 ) -> Results:
     """Return all numbers by method, one entry per bandwidth, and the truth along the line."""
-    found = values_of(outcomes)
+    values = values_of(outcomes)
     return {
         "bandwidths": list(bandwidths),
         "true_kl": six_digits(pair.kl),
         "line": six_digits(line[:, 0]),
         "truth": six_digits(_truth(pair, line, what)),
         "methods": {
-            method: [found[_task_name(method, bandwidth, scale)] for bandwidth in bandwidths] for method in METHODS
+            method: [values[_task_name(method, bandwidth, scale)] for bandwidth in bandwidths] for method in METHODS
         },
     }
 
@@ -107,11 +107,11 @@ def draw_along_line(ax: "Axes", results: Results, bandwidth: float) -> None:
 
 
 def draw_bias_and_variance(ax: "Axes", results: Results, method: str) -> None:
-    """Draw the squared bias and the variance of a method over the bandwidth."""
+    """Draw the squared bias and the variance of a method against the bandwidth."""
     label, colour = METHODS[method]
     x = results["bandwidths"]
     squared_bias = of_each(results, method, "squared_bias")
-    squared_bias[squared_bias == 0] = np.nan  # none to be seen; a logarithmic axis has no place for it
+    squared_bias[squared_bias == 0] = np.nan  # no bias was measured; a logarithmic axis cannot show zero
     ax.plot(x, squared_bias, "o-", color=colour, label=f"{label}, bias²")
     ax.plot(x, of_each(results, method, "variance"), "s--", color=colour, mfc="white", label=f"{label}, variance")
     ax.set(xlabel="bandwidth h")

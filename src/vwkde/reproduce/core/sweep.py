@@ -1,4 +1,4 @@
-"""The KL divergence by every method, over sample sizes or settings: what figures 4 and 5 have in common."""
+"""The KL divergence by every method, over sample sizes or settings: shared by figures 4 and 5."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -42,13 +42,13 @@ BESIDE = {
 """Methods that the paper does not have."""
 _OWN = ("vwkde-mb", "vwkde-mf")
 _SLOW = ("mine", "vwkde-mf")
-"""Methods that a quick run tries but once: they train networks."""
+"""Methods that a quick run tries only once, since they train networks."""
 _SETTINGS: dict[str, tuple[str | None, dict[str, Any]]] = {"nn-10": ("nn", {"k": 10}), "default": (None, {})}
 
 
 @dataclass(frozen=True)
 class Point:
-    """One place of a panel: what stands on its axis, the pair of densities, and the rows of each sample."""
+    """One point of a panel: its position on the axis, the pair of densities, and the rows of each sample."""
 
     x: float
     pair: Any
@@ -57,7 +57,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel of a figure: its title, what its axis shows, and the points along it."""
+    """One panel of a figure: its title, the label of its axis, and its points."""
 
     name: str
     title: str
@@ -77,11 +77,11 @@ def sweep_tasks(panels: list[Panel], scale: Scale) -> list[Task]:
 
 
 def estimate(pair: Any, rows: int, seed: int, method: str) -> float:
-    """Return the KL divergence by a method, from samples of so many rows drawn with that seed."""
+    """Return the KL divergence by a method, from samples of `rows` rows drawn with `seed`."""
     name, settings = _SETTINGS.get(method, (method, {}))
     numerator, denominator = pair.sample(rows, random_state=seed)
     fitted = make_estimator(name, settings).fit(numerator, denominator)
-    # the divergence of a fitted object comes with its error, which some methods can only find by fitting many times
+    # `divergence` also computes the standard error, for which some methods must fit many times
     value = fitted.answer_.kl if hasattr(fitted, "answer_") else fitted.divergence("kl").value
     if not np.isfinite(value):
         raise ValueError(f"the estimate is {value}")
@@ -91,12 +91,12 @@ def estimate(pair: Any, rows: int, seed: int, method: str) -> float:
 def collect_sweep(panels: list[Panel], outcomes: dict[str, Outcome], scale: Scale) -> Results:
     """Return, for each panel, the truth at its points and every estimate, with the mean time each method took."""
 
-    def found(panel: Panel, point: Point, method: str) -> list[Outcome]:
+    def outcomes_at(panel: Panel, point: Point, method: str) -> list[Outcome]:
         names = [_task_name(panel, point, seed, method) for seed in range(_repetitions(method, scale))]
         return [outcomes[name] for name in names]
 
     def of(panel: Panel, method: str) -> Results:
-        each = [found(panel, point, method) for point in panel.points]
+        each = [outcomes_at(panel, point, method) for point in panel.points]
         return {
             "kl": [[outcome.value for outcome in group if outcome.error is None] for group in each],
             "seconds": [round(float(np.mean([outcome.seconds for outcome in group])), 3) for group in each],
@@ -117,7 +117,7 @@ def collect_sweep(panels: list[Panel], outcomes: dict[str, Outcome], scale: Scal
 
 
 def relative_bias(panel: Results, method: str, at: int = -1) -> float:
-    """Return how far a method's mean is from the truth at a point, the last unless told, as a share of the truth."""
+    """Return the relative error of a method's mean at a point, by default the last."""
     values = panel["methods"][method]["kl"][at]
     return float(np.mean(values) / panel["truth"][at] - 1) if values else np.nan
 
@@ -129,10 +129,10 @@ def deviation(panel: Results, method: str, at: int = -1) -> float:
 
 
 def near_truth(panel: Results, within: float) -> list[str]:
-    """Return those of the paper's methods whose mean is within such a share of the truth at the last two points.
+    """Return the paper's methods whose mean is within this share of the truth at both of the last two points.
 
-    One point would not do: a mean that crosses the truth on its way from one side to the other is near it there. A
-    method that failed at a point is not near it.
+    One point is not enough: a mean that crosses the truth between two points is near it in passing. A method that
+    failed at a point is not near it.
     """
     return [method for method in LABELS if all(abs(relative_bias(panel, method, at)) <= within for at in (-2, -1))]
 
@@ -143,7 +143,7 @@ def named(methods: list[str]) -> str:
 
 
 def draw_sweep(ax: "Axes", panel: Results) -> None:
-    """Draw the mean and the standard deviation of every method of the paper, and of the default, over the axis."""
+    """Draw the mean and the standard deviation of every method of the paper, and of the default, along the axis."""
     import matplotlib
 
     x, truth = np.array(panel["x"]), np.array(panel["truth"])
@@ -172,7 +172,7 @@ def _emphasis(method: str) -> dict[str, Any]:
 
 
 def _aside(x: Floats, place: int) -> Floats:
-    """Return the places of one method's marks, a little beside those of the others."""
+    """Return the x positions of one method's marks, slightly shifted from those of the others."""
     step = 0.006 * (place - 5.5)
     return x * 2**step if x[0] > 0 and x[-1] >= 8 * x[0] else x + step * (x[-1] - x[0])
 

@@ -1,4 +1,4 @@
-"""Many small pieces of work on all cores, each kept as soon as it is done, so that a run resumes where it stopped."""
+"""Many small tasks on all cores; each result is saved at once, so that a run resumes where it stopped."""
 
 import json
 import warnings
@@ -13,7 +13,7 @@ import joblib
 from vwkde._compute.cluster import as_block, connected
 from vwkde._compute.parallel import thread_count
 from vwkde._runtime.progress import track
-from vwkde._runtime.versions import own_version, versions_here
+from vwkde._runtime.versions import VERSION, versions_here
 from vwkde.exceptions import BiasWarning, OverlapWarning
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "torch")
@@ -21,7 +21,7 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "torch")
 
 @dataclass(frozen=True)
 class Task:
-    """A piece of work: `function(*arguments)` returns what JSON can hold. The name tells it from all others."""
+    """A piece of work with a unique name; `function(*arguments)` returns a value that JSON can store."""
 
     name: str
     function: Callable[..., Any]
@@ -30,7 +30,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a task gave: its value and how long it took, or why it failed."""
+    """The result of a task: its value and its time in seconds, or why it failed."""
 
     value: Any = None
     seconds: float = 0.0
@@ -40,9 +40,9 @@ class Outcome:
 def run_tasks(
     tasks: list[Task], journal: Path, stage: str, n_jobs: int | None = None, cluster: str | None = None
 ) -> dict[str, Outcome]:
-    """Return the outcomes by the tasks' names; those the journal already has are not done again, unless they failed.
+    """Return the outcomes by the tasks' names; tasks in the journal are not run again, unless they failed.
 
-    The work is done by processes of this machine, or by the workers of the Dask cluster at an address.
+    The work is done by processes on this machine, or by the workers of the Dask cluster at the address `cluster`.
     """
     done = _read_journal(journal)
     missing = [task for task in tasks if task.name not in done or done[task.name].error]
@@ -58,18 +58,18 @@ def run_tasks(
 
 
 def values_of(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
-    """Return the values by the tasks' names; what needs them all cannot be made if a task failed."""
+    """Return the values by the tasks' names; raise an error if a task failed."""
     failed = [f"{name}: {outcome.error}" for name, outcome in outcomes.items() if outcome.error]
     if failed:
         raise RuntimeError(
-            f"{len(failed)} of {len(outcomes)} tasks failed; the first is {failed[0]}. The others are kept: run the "
-            "command again when the cause is mended."
+            f"{len(failed)} of {len(outcomes)} tasks failed; the first is {failed[0]}. The results of the others "
+            "are kept: fix the cause and run the command again."
         )
     return {name: outcome.value for name, outcome in outcomes.items()}
 
 
 def _outcomes(tasks: list[Task], n_jobs: int | None) -> Iterable[tuple[str, Outcome]]:
-    """Yield the outcomes as they come, from as many processes as there are cores, each with one thread."""
+    """Yield the outcomes as they finish, from one process per core with one thread each."""
     jobs = min(n_jobs or thread_count(), len(tasks))
     if jobs <= 1:
         return map(_work, tasks)
@@ -79,7 +79,7 @@ def _outcomes(tasks: list[Task], n_jobs: int | None) -> Iterable[tuple[str, Outc
 
 
 def _outcomes_of_cluster(tasks: list[Task], address: str | None) -> Iterable[tuple[str, Outcome]]:
-    """Yield the outcomes as they come from a cluster; a task whose worker is lost goes to another."""
+    """Yield the outcomes as they finish on a cluster; a task whose worker is lost goes to another."""
     with connected(address) as client:
         from distributed import KilledWorker, as_completed
 
@@ -95,19 +95,19 @@ def _work(task: Task) -> tuple[str, Outcome]:
     start = perf_counter()
     try:
         with warnings.catch_warnings():
-            # that some estimators are biased is what the figures show
+            # the figures show how biased some estimators are, so warnings are not needed
             warnings.simplefilter("ignore", BiasWarning)
             warnings.simplefilter("ignore", OverlapWarning)
             value = task.function(*task.arguments)
-    except Exception as error:  # one failure must not cost the others
+    except Exception as error:  # one failure must not stop the others
         return task.name, Outcome(error=f"{type(error).__name__}: {error}")
     return task.name, Outcome(value, round(perf_counter() - start, 4))
 
 
 def versions_used(journal: Path) -> list[dict[str, str]]:
-    """Return what computed the outcomes of a journal: one entry, or several if it went on elsewhere."""
-    sessions = [entry["versions"] for entry in _entries(journal) if "versions" in entry]
-    return [each for place, each in enumerate(sessions) if each not in sessions[:place]]
+    """Return the versions that computed a journal: several entries if it was continued with other versions."""
+    used = [entry["versions"] for entry in _entries(journal) if "versions" in entry]
+    return [each for place, each in enumerate(used) if each not in used[:place]]
 
 
 def _read_journal(journal: Path) -> dict[str, Outcome]:
@@ -115,10 +115,10 @@ def _read_journal(journal: Path) -> dict[str, Outcome]:
         return {}
     entries = _entries(journal)
     used = {entry["versions"]["vwkde"] for entry in entries if "versions" in entry}
-    if used != {own_version()}:
+    if used != {VERSION}:
         raise ValueError(
             f"{journal} was written by vwkde {', '.join(sorted(used)) or 'of no version'}, and this is "
-            f"{own_version()}. Remove it, or choose another folder."
+            f"{VERSION}. Remove it, or choose another folder."
         )
     return {entry.pop("task"): Outcome(**entry) for entry in entries if "task" in entry}
 
@@ -128,17 +128,17 @@ def _entries(journal: Path) -> list[dict[str, Any]]:
 
 
 def _parsed(line: str) -> dict[str, Any] | None:
-    """Return what a line holds; nothing if it was cut off while being written."""
+    """Return the entry of a line, or None if the line was cut off while being written."""
     try:
-        found: dict[str, Any] = json.loads(line)
+        entry: dict[str, Any] = json.loads(line)
     except json.JSONDecodeError:
         return None
-    return found
+    return entry
 
 
 def _open_journal(journal: Path) -> Any:
     journal.parent.mkdir(parents=True, exist_ok=True)
     file = journal.open("a", encoding="utf-8")
-    file.write("\n" if file.tell() else "")  # after a line cut off, the next starts afresh
+    file.write("\n" if file.tell() else "")  # the last line may have been cut off, so start a new one
     file.write(json.dumps({"versions": versions_here(*_PACKAGES)}) + "\n")
     return file

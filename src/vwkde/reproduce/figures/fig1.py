@@ -1,4 +1,4 @@
-"""Figure 1: why the ratio of two kernel estimates is biased at a point, and how a weight cures it."""
+"""Figure 1: why the ratio of two kernel estimates is biased at a point, and how a weight corrects it."""
 
 from typing import TYPE_CHECKING
 
@@ -19,16 +19,16 @@ Floats = NDArray[np.float64]
 
 _PAIR = datasets.mean_difference(1, 2.0)
 _PLACE = 0.0
-"""The x₀ of the paper: the top of p₁, which is concave there, on the flank of p₂, which is convex."""
+"""The paper's x₀: the peak of p₁, where p₁ is concave, on the flank of p₂, where p₂ is convex."""
 _BANDWIDTH = 0.5
 _ROWS = 1_000
 _GRID = np.linspace(-8, 10, 7_201)
-"""Where integrals are sums: 400 places to a unit."""
+"""Grid for numerical integration, with 400 points per unit."""
 _CONTENDERS = {"plain": "uniform", "weighted": "closed-form"}
 
 
 def log_weight(x: Floats) -> Floats:
-    """Return log α by the exact densities: −½ (log p₁ + log p₂)."""
+    """Return log α from the exact densities: −½ (log p₁ + log p₂)."""
     return -0.5 * (_PAIR.numerator.log_density(x[:, None]) + _PAIR.denominator.log_density(x[:, None]))
 
 
@@ -41,7 +41,7 @@ def expected(density: Gaussian, x: Floats, weighted: bool) -> Floats:
 
 
 def log_ratio_at_place(weighting: str, seed: int) -> float:
-    """Return the log ratio at x₀ by kernel estimates of one pair of samples."""
+    """Return the log ratio at x₀ by kernel estimates from one pair of samples."""
     unit = np.sqrt(np.mean([np.var(x) for x in _PAIR.sample(_ROWS, random_state=seed)]))
     ratio = make_ratio(
         None, {"guide": None, "weighting": weighting, "derivatives": "gaussian", "bandwidth": _BANDWIDTH / unit}
@@ -60,7 +60,7 @@ def _tasks(scale: Scale) -> list[Task]:
 
 def _collect(outcomes: dict[str, Outcome], scale: Scale) -> Results:
     place = np.array([_PLACE])
-    found = values_of(outcomes)
+    values = values_of(outcomes)
 
     def densities(weighted: bool) -> list[float]:
         return [float(expected(each, place, weighted)[0]) for each in (_PAIR.numerator, _PAIR.denominator)]
@@ -73,7 +73,7 @@ def _collect(outcomes: dict[str, Outcome], scale: Scale) -> Results:
         ],
         "expected_plain": densities(False),
         "expected_weighted": densities(True),
-        "measured": {name: [found[f"{name}/{seed}"] for seed in range(scale.repetitions)] for name in _CONTENDERS},
+        "measured": {name: [values[f"{name}/{seed}"] for seed in range(scale.repetitions)] for name in _CONTENDERS},
     }
 
 
@@ -135,9 +135,9 @@ def _densities() -> tuple[tuple[Gaussian, str, str], ...]:
 
 FIGURE = Figure(
     "fig1",
-    "The bias of a ratio of kernel estimates, and its cure by a weight",
-    f"Unit Gaussians two apart. Expected estimates are computed exactly, divided by α where they are weighted; the log "
-    f"ratios at x₀ are means over repeated samples of {_ROWS:,} rows each.",
+    "The bias of a ratio of kernel estimates, and its correction by a weight",
+    f"Unit Gaussians two apart. Expected estimates are exact; weighted ones are divided by α. The log ratios at x₀ are "
+    f"means over repeated samples of {_ROWS:,} rows each.",
     _tasks,
     _collect,
     _claims,

@@ -18,7 +18,7 @@ _BANDWIDTHS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0)
 _SHOWN = 0.8
 """The bandwidth of the first panel: the one that the paper's appendix uses in 20-D."""
 _MOST_SCATTER = 2.0
-"""Standard deviations of KDE that VWKDE's may have."""
+"""How many times larger than KDE's VWKDE's standard deviation may be."""
 _LINE = np.zeros((60, 20))
 _LINE[:, 0] = np.linspace(-1.6, 3.0, 60)
 _POINTS = np.concatenate(_PAIR.sample(500, random_state=1_000_000))
@@ -81,8 +81,8 @@ def _draw(results: Results, canvas: "Canvas") -> None:
 FIGURE = Figure(
     "fig2",
     "Posterior of two 20-D Gaussians",
-    f"Unit Gaussians √2 apart, {_ROWS:,} rows each (the paper does not tell how many it has). Bias and variance are "
-    f"averages over {len(_POINTS):,} other points of both. The band of the first panel is one standard deviation.",
+    f"Unit Gaussians √2 apart, {_ROWS:,} rows each (the paper does not state its number). Bias and variance are "
+    f"averages over {len(_POINTS):,} other points from both. The band in the first panel is one standard deviation.",
     _tasks,
     _collect,
     _claims,

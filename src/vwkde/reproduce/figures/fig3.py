@@ -25,9 +25,9 @@ _ROWS = 1_000
 _BANDWIDTHS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _SHOWN = 0.5
 _WIDE = 0.5
-"""Bandwidths from here on are the wide range over which the estimate should hardly change."""
+"""Start of the wide range of bandwidths over which the estimate should hardly change."""
 _SLIGHTLY = 1.5
-"""Variances of KDE that VWKDE's may be if it is slightly larger."""
+"""How many times larger than KDE's VWKDE's variance may be to count as slightly larger."""
 _LINE = np.linspace(-2.5, 3.0, 60)[:, None]
 _POINTS = np.concatenate(_PAIR.sample(1_000, random_state=1_000_000))
 
@@ -110,7 +110,7 @@ def _draw_divergence(ax: "Axes", results: Results) -> None:
 FIGURE = Figure(
     "fig3",
     "Log ratio and KL divergence of two 1-D Gaussians",
-    f"N(0, 1.1²) against N(1, 0.9²), {_ROWS:,} rows each. Bias and variance are averages over 1,000 other points of "
+    f"N(0, 1.1²) against N(1, 0.9²), {_ROWS:,} rows each. Bias and variance are averages over 1,000 other points from "
     f"each. Bands and bars are one standard deviation.",
     _tasks,
     _collect,

@@ -27,14 +27,14 @@ _QUICK_ROWS = (200, 400)
 _DIFFERENCES = (0.0, 0.5, 1.0, 1.5, 2.0)
 _DIFFERENCE_ROWS = 2_000
 _DIFFERENCE_COLUMNS = 10
-"""Columns of the pairs whose means vary: the paper does not tell how many it has."""
+"""Columns of the pairs whose means vary; the paper does not state its number."""
 _NEAR = 0.15
-"""Share of the truth that a mean may be off to count as near it."""
+"""Largest relative error of a mean that counts as near the truth."""
 _WHERE = "at both of the largest sizes"
 _MOST_SCATTER = 2.0
-"""Standard deviations of KDE that VWKDE's may have."""
+"""How many times larger than KDE's VWKDE's standard deviation may be."""
 _SMALL = 0.1
-"""Share of the truth up to which a standard deviation is small, whatever KDE's."""
+"""Standard deviations up to this share of the truth count as small, whatever KDE's is."""
 _BASELINES = [method for method in LABELS if not method.startswith("vwkde")]
 
 
@@ -128,7 +128,7 @@ FIGURE = Figure(
     "KL divergence of Gaussian pairs by every method",
     "Two unit Gaussians √2 apart (Iso), a standard Gaussian against a narrower, correlated one (NH), and unit "
     "Gaussians at varying distances (VMD). Points are means, bars standard deviations over the repetitions. Estimates "
-    "far off are outside the picture, not outside the numbers.",
+    "far from the truth are outside the picture, but included in the numbers.",
     _tasks,
     _collect,
     _claims,

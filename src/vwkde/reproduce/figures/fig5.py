@@ -1,4 +1,4 @@
-"""Figure 5: the KL divergence of pairs that are far from Gaussian, in two columns and with eighteen of noise."""
+"""Figure 5: the KL divergence of pairs that are far from Gaussian, in two columns and with 18 more columns of noise."""
 
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ _ROWS = (250, 500, 1_000, 2_000)
 _QUICK_ROWS = (200, 400)
 _COLUMNS = (2, 20)
 _RELIABLE = 0.15
-"""Share of the truth that a mean may be off to count as reliable."""
+"""Largest relative error of a mean that counts as reliable."""
 
 
 def _panels(scale: Scale) -> list[Panel]:
@@ -88,8 +88,8 @@ FIGURE = Figure(
     "fig5",
     "KL divergence of two mixtures by every method",
     "Each density is a mixture of three Gaussians; in 20-D the other 18 columns are noise, alike in both. The paper "
-    "gives its mixtures by a picture only, so these are others of the same kind: three modes each, which one Gaussian "
-    "per sample can hardly tell apart.",
+    "shows its mixtures only as a picture, so these are other mixtures of the same kind: three modes each, which one "
+    "Gaussian per sample can hardly tell apart.",
     _tasks,
     _collect,
     _claims,

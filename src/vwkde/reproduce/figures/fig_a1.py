@@ -32,14 +32,14 @@ _OWN, _OTHERS = ("vwkde-mb", "vwkde-mf"), ("kde", "svm", "network")
 
 
 def predict(algorithm: str, rows: int, seed: int) -> list[float]:
-    """Return the posterior by an algorithm at the points, from samples of so many rows drawn with that seed."""
+    """Return the posterior by an algorithm at the points, from samples of `rows` rows drawn with `seed`."""
     data = _PAIR.sample(rows, random_state=seed)
     functions = {"svm": svm_posterior, "network": network_posterior}
     if algorithm in functions:
-        found = functions[algorithm](*data, seed)(_POINTS)
+        predicted = functions[algorithm](*data, seed)(_POINTS)
     else:
-        found = make_ratio(None if algorithm == "default" else algorithm, {}).fit(*data).posterior(_POINTS)
-    return [round(float(value), 5) for value in found]
+        predicted = make_ratio(None if algorithm == "default" else algorithm, {}).fit(*data).posterior(_POINTS)
+    return [round(float(value), 5) for value in predicted]
 
 
 def _rows(scale: Scale) -> int:
@@ -56,10 +56,10 @@ def _tasks(scale: Scale) -> list[Task]:
 
 def _collect(outcomes: dict[str, Outcome], scale: Scale) -> Results:
     truth = posterior(_PAIR.log_ratio(_POINTS), 0.5)
-    found = values_of(outcomes)
+    values = values_of(outcomes)
     errors, first = {}, {}
     for algorithm in ALGORITHMS:
-        predicted = [found[f"{algorithm}/{_rows(scale)}/{seed}"] for seed in range(scale.repetitions)]
+        predicted = [values[f"{algorithm}/{_rows(scale)}/{seed}"] for seed in range(scale.repetitions)]
         errors[algorithm] = six_digits([np.mean((np.array(each) - truth) ** 2) for each in predicted])
         first[algorithm] = predicted[0]
     return {
@@ -98,7 +98,7 @@ FIGURE = Figure(
     "figA1",
     "Posterior of two 20-D Gaussians by several algorithms",
     "Unit Gaussians √2 apart. Dots are points that no algorithm has seen, predicted from the first pair of samples; "
-    "mean squared errors are over all repetitions. The paper does not tell its number of rows.",
+    "mean squared errors are over all repetitions. The paper does not state its number of rows.",
     _tasks,
     _collect,
     _claims,

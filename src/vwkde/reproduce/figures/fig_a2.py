@@ -1,4 +1,4 @@
-"""Figure A2: a slice through two 20-D Gaussians, and what kernel estimates make of it."""
+"""Figure A2: a slice through two 20-D Gaussians and through their kernel estimates."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ _LINE[:, 0] = np.linspace(-3, 4.4, 80)
 
 
 def estimate(seed: int) -> list[list[float]]:
-    """Return both densities along the slice by kernel estimates of one pair of samples."""
+    """Return kernel estimates of both densities along the slice, from one pair of samples."""
     samples = _PAIR.sample(_ROWS, random_state=seed)
     logs = [plain_estimate(points, _BANDWIDTH).log_density(_LINE) for points in samples]
     return [six_digits(np.exp(log)) for log in logs]
@@ -31,8 +31,8 @@ def _tasks(scale: Scale) -> list[Task]:
 
 
 def _collect(outcomes: dict[str, Outcome], scale: Scale) -> Results:
-    found = values_of(outcomes)
-    estimates = np.array([found[f"slice/{seed}"] for seed in range(scale.repetitions)])
+    values = values_of(outcomes)
+    estimates = np.array([values[f"slice/{seed}"] for seed in range(scale.repetitions)])
     truth = [np.exp(each.log_density(_LINE)) for each in (_PAIR.numerator, _PAIR.denominator)]
     return {
         "line": _LINE[:, 0].tolist(),

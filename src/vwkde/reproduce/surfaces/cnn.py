@@ -1,11 +1,11 @@
-"""The network of tables 1 and 2, which tells defective patches from good ones and needs labels to learn it.
+"""The network of tables 1 and 2, which tells defective patches from good ones and learns from labels.
 
 As in the paper's appendix: Conv(20) Conv(20) MaxPool Conv(20) Conv(20) MaxPool FC(20) DropOut FC(1) on patches of 32
-pixels, 3 × 3 convolutions, binary cross entropy, ADAM. Patches of which at least 75 % are defective are to be told from
-those of which nothing is, four of these for each of those; all others are left out. Where no patch is defective enough,
-the ones that are most so stand in. The paper tells neither how long it trains nor with which step, nor what is beyond
-the border of a patch. Here it is a number of steps of 64 patches each, and convolutions keep within the patch. So those
-of overlapping patches are the same, and are computed once for a whole image.
+pixels, 3 × 3 convolutions, binary cross entropy, ADAM. It learns from patches that are at least 75 % defective and from
+four times as many patches without any defect; all others are left out. If no patch is 75 % defective, the most
+defective ones are used. The paper states neither the number of steps nor the learning rate, nor how the border of a
+patch is padded. Here training takes a fixed number of steps of 64 patches each, and convolutions are not padded. So
+overlapping patches share their convolutions, which are computed once for a whole image.
 """
 
 from dataclasses import dataclass
@@ -23,18 +23,18 @@ Mask = NDArray[np.bool_]
 
 _CHANNELS = 20
 _DEFECTIVE = 0.75
-"""Share of a patch that must be defective."""
+"""Share of a patch that must be defective for the patch to count as defective."""
 _GOOD_PER_DEFECTIVE = 4
 _BATCH = 64
 _STEPS = 600
 _LEARNING_RATE = 1e-3
 _SHRUNK = 4
-"""How many times smaller the maps are after two poolings; patches must start at multiples of it."""
+"""Factor by which two poolings shrink the maps; patches must start at multiples of it."""
 
 
 @dataclass(frozen=True)
 class PatchNetwork:
-    """A trained network, with the mean and the deviation of the pixels that it has seen."""
+    """A trained network, with the mean and the deviation of its training pixels."""
 
     layers: Any
     grid: PatchGrid
@@ -51,12 +51,12 @@ class PatchNetwork:
         with torch.inference_mode():
             maps = self.layers[0](pixels[None, None])[0]
             windows = maps.unfold(1, _left(self.grid.size), step).unfold(2, _left(self.grid.size), step)
-            found = self.layers[1](windows[:, :rows, :columns].permute(1, 2, 0, 3, 4).flatten(0, 1))
-        return np.asarray(found.numpy(), dtype=np.float64).reshape(rows, columns)
+            log_odds = self.layers[1](windows[:, :rows, :columns].permute(1, 2, 0, 3, 4).flatten(0, 1))
+        return np.asarray(log_odds.numpy(), dtype=np.float64).reshape(rows, columns)
 
 
 def train(images: list[tuple[Singles, Mask]], grid: PatchGrid, seed: int, steps: int = _STEPS) -> PatchNetwork:
-    """Return a network that has learnt from images and their masks."""
+    """Return a network trained on images and their masks."""
     require_torch("cpu")
     import torch
 
@@ -78,7 +78,7 @@ def train(images: list[tuple[Singles, Mask]], grid: PatchGrid, seed: int, steps:
 
 
 def choose_patches(images: list[tuple[Singles, Mask]], grid: PatchGrid, seed: int) -> tuple[Singles, Mask]:
-    """Return patches to learn from, and which of them are defective."""
+    """Return training patches, and which of them are defective."""
     shares = np.concatenate([grid.sums(mask.astype(np.float64)).ravel() / grid.size**2 for _, mask in images])
     defective = np.flatnonzero(shares >= min(_DEFECTIVE, shares.max()))
     good = np.flatnonzero(shares == 0)
@@ -98,24 +98,24 @@ def patches_of(image: Singles, grid: PatchGrid) -> Singles:
 
 
 def _take(images: list[tuple[Singles, Mask]], grid: PatchGrid, chosen: NDArray[np.intp]) -> Singles:
-    """Return the patches at these places, counted through all images."""
-    found, start = [], 0
+    """Return the patches with these indices, counted through all images."""
+    taken, start = [], 0
     for image, _ in images:
         rows, columns = grid.shape(image.shape)
         here = chosen[(chosen >= start) & (chosen < start + rows * columns)] - start
         if len(here):
-            found.append(patches_of(image, grid)[here])
+            taken.append(patches_of(image, grid)[here])
         start += rows * columns
-    return np.concatenate(found)
+    return np.concatenate(taken)
 
 
 def _left(side: int) -> int:
-    """Return how much of a patch's side is left after the convolutions and poolings."""
+    """Return the side of a patch after the convolutions and poolings."""
     return ((side - 4) // 2 - 4) // 2
 
 
 def _layers(side: int) -> Any:
-    """Return the network in two parts: what runs over a whole image, and what runs over a patch of its maps."""
+    """Return the network in two parts: one runs over a whole image, the other over a patch of its maps."""
     from torch import nn
 
     def convolution(channels: int) -> list[Any]:

@@ -1,9 +1,9 @@
-"""The images of DAGM's classes as each repetition deals them: to fit, to test, and with unseen defects on them.
+"""The images of DAGM's classes in each repetition: images to fit, images to test, and images with unseen defects.
 
-Of the good images of a class a random half is there to fit, the other to test, and all defective images are tested.
-Unseen defects are the digit 3 on a random 15 % of the good images to be tested, against the rest of these. The text of
-the paper says "superimposing"; here the digit is once added to the surface, white strokes on it, and once pasted over
-it, a black square with the digit in white.
+A random half of a class's good images is used to fit, the other half to test; all defective images are used to test.
+Unseen defects are the digit 3 on a random 15 % of the good test images, compared with the rest of these. The paper says
+"superimposing"; here the digit is tested both added to the surface, as white strokes, and pasted over it, as a black
+square with the digit in white.
 """
 
 from dataclasses import dataclass, replace
@@ -25,19 +25,19 @@ Singles = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
 SPOILT = 0.15
-"""Share of the good images to be tested that get a digit."""
+"""Share of the good test images that get a digit."""
 _CLASSES = 6
-"""Classes of DAGM that the paper has: the first."""
+"""Number of classes in the paper: the first ones of DAGM."""
 _QUICK_IMAGES = 24
-"""Images of each kind that a quick run has."""
+"""Images of each kind in a quick run."""
 _FEWEST_GOOD, _FEWEST_DEFECTIVE = 8, 2
 _DIGEST = 10
-"""Characters that tell images from others."""
+"""Characters of a digest of the images."""
 
 
 @dataclass(frozen=True)
 class Digit:
-    """A digit on an image: which picture of a file, where its square begins, and whether it is pasted or added."""
+    """A digit on an image: which picture of a file, the corner of its square, and whether it is pasted or added."""
 
     file: Path | None
     number: int
@@ -48,16 +48,16 @@ class Digit:
     def put_on(self, image: Singles) -> Singles:
         """Return the image with the digit."""
         picture = read_digits(self.file)[self.number]
-        found = image.copy()
-        below = found[self._place]
-        found[self._place] = picture if self.pasted else np.minimum(below + picture, 1)
-        return found
+        spoilt = image.copy()
+        below = spoilt[self._place]
+        spoilt[self._place] = picture if self.pasted else np.minimum(below + picture, 1)
+        return spoilt
 
     def mask(self, shape: tuple[int, int]) -> Mask:
         """Return the square of the digit."""
-        found = np.zeros(shape, dtype=bool)
-        found[self._place] = True
-        return found
+        mask = np.zeros(shape, dtype=bool)
+        mask[self._place] = True
+        return mask
 
     @property
     def _place(self) -> tuple[slice, slice]:
@@ -66,7 +66,7 @@ class Digit:
 
 @dataclass(frozen=True)
 class Shot:
-    """An image of a run: a file, and perhaps a digit on it."""
+    """An image of a run: a file, possibly with a digit on it."""
 
     item: Item
     digit: Digit | None = None
@@ -95,17 +95,17 @@ class Deal:
     added: tuple[Shot, ...]
     pasted: tuple[Shot, ...]
     seen: tuple[Shot, ...] = ()
-    """Defective images that a method with labels may learn from, and is not tested on."""
+    """Defective images that a method with labels learns from; it is not tested on them."""
 
     def with_labels(self) -> "Deal":
-        """Return the deal for a method that uses labels: every other defective image is there to learn from."""
+        """Return the deal for a method that uses labels: it learns from every other defective image."""
         return replace(self, seen=self.defective[::2], defective=self.defective[1::2])
 
 
 def choose_surfaces(
     folder: Path, classes: list[str] | None, images: int | None, digits: Path | None, quick: bool
 ) -> SurfaceImages:
-    """Return the images of a run: of the classes chosen, by name or number, or the first six in the folder."""
+    """Return the images of a run: the classes by name or number, by default the first six in the folder."""
     layouts = recognise_all(folder)
     read_digits(digits)
     names = list(layouts)[:_CLASSES] if classes is None else [_class_named(each, folder, layouts) for each in classes]
@@ -116,7 +116,7 @@ def _class_named(wanted: str, folder: Path, layouts: dict[str, Layout]) -> str:
     for name in layouts:
         if name.lower() in (wanted.lower(), f"class{wanted}"):
             return name
-    raise ValueError(f"{folder}: there is no class {wanted!r}, but {', '.join(layouts)}. Choose among these.")
+    raise ValueError(f"{folder}: there is no class {wanted!r}. Choose among: {', '.join(layouts)}.")
 
 
 @lru_cache(maxsize=8)
@@ -131,7 +131,7 @@ def deal(surfaces: SurfaceImages, name: str, seed: int) -> Deal:
     if len(good) < _FEWEST_GOOD or len(defective) < _FEWEST_DEFECTIVE:
         raise ValueError(
             f"{surfaces.folder}: {name} has {len(good)} good images and {len(defective)} defective ones with a mask. "
-            f"Needed are at least {_FEWEST_GOOD} and {_FEWEST_DEFECTIVE}."
+            f"At least {_FEWEST_GOOD} and {_FEWEST_DEFECTIVE} are needed."
         )
     random = np.random.default_rng(seed)
     order = random.permutation(len(good))
@@ -184,20 +184,20 @@ def image_shape(path: Path) -> tuple[int, int]:
 
 @lru_cache(maxsize=32)
 def images_digest(surfaces: SurfaceImages, name: str) -> str:
-    """Return what tells the images of a class, and the digits, from others: by files' names and sizes.
+    """Return a digest of the file names and sizes of a class's images and of the digits.
 
-    Where the folder lies does not count, so that a run can go on with the same images elsewhere.
+    The location of the folder is not part of it, so that a run can continue after the images were moved.
     """
     items = [*_good_items(surfaces, name), *_defective_items(surfaces, name)]
     files = [(item.name, item.path) for item in items]
     if surfaces.digits is not None:
         files.append((surfaces.digits.name, surfaces.digits))
-    told = "".join(f"{title} {path.stat().st_size}\n" for title, path in files)
-    return sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGEST]
+    listing = "".join(f"{title} {path.stat().st_size}\n" for title, path in files)
+    return sha256(listing.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGEST]
 
 
 def surfaces_of(scale: Scale) -> SurfaceImages:
-    """Return the images of a run, which must have some."""
+    """Return the images of a run; raise an error if it has none."""
     if scale.surfaces is None:
-        raise ValueError("This needs DAGM's images: give the folder that holds the classes.")
+        raise ValueError("This needs DAGM's images: give the folder that contains the classes.")
     return scale.surfaces

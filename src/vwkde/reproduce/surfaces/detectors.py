@@ -1,17 +1,18 @@
 """Ways to tell a defective image from good ones by its patches: the rows of tables 1 and 2.
 
-A detector is made of the patches of good images, in coordinates where they have covariance one. For the patches of
-another image it gives a score, larger for a defective one, and a value for each patch, larger where the defect is.
+A detector is built from the patches of good images, in coordinates where their covariance is the identity. For the
+patches of another image it returns a score, larger for a defective image, and a value for each patch, larger where the
+defect is.
 
 vwkde, kde, nn-1, nn-10, nnwang
-    Estimates of the KL divergence of the image from every good one. The score is the smallest of them, the values are
-    the log ratios of the patches against the good image that it belongs to. `vwkde` goes over all good images by plain
-    estimates first, as in the paper; the others are computed for every good image.
+    Estimates of the KL divergence of the image from every good one. The score is the smallest of them; the values are
+    the log ratios of the patches against that good image. `vwkde` first selects candidates among all good images by
+    plain estimates, as in the paper; the others are computed for every good image.
 mmd
     The smallest squared maximum mean discrepancy (unbiased, with a Gaussian kernel as wide as the median distance
     between patches of two good images); the values are the witness function against that good image.
 osvm
-    A one-class support vector machine on patches of all good images. The values are how far a patch is outside; the
+    A one-class support vector machine on patches of all good images. The values say how far a patch is outside; the
     score is their mean over the patches of the image.
 """
 
@@ -24,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from vwkde._compute.sums import log_kernel_sums
 from vwkde._fit.bandwidth import select_bandwidth
 from vwkde._runtime.lazy import lazy
+from vwkde.baselines.kernel_density import plain_estimate
 from vwkde.baselines.nearest import Balls, compare_balls
 from vwkde.inspection.model.library import Library, make_library, mean_length_scale, sampled_images
 from vwkde.reproduce.surfaces.pairs import common_balls, kernel_means, neighbour_distances
@@ -35,21 +36,21 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 CANDIDATES = 10
-"""Good images that the weighted estimates are computed for."""
+"""Good images for which weighted estimates are computed."""
 _SVM_ROWS = 5_000
-"""Patches that the support vector machine is fitted on."""
+"""Patches on which the support vector machine is fitted."""
 _SVM_OUTLIERS = 0.1
 """Share of the patches that the machine may leave outside."""
 _LEAST_DISTANCE = np.float32(1e-6)
-"""Distances below this count as this: equal patches tell no volume."""
+"""Smaller distances count as this: the ball between equal patches would have no volume."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a method says of an image: a score, and values of its patches or of its pixels.
+    """The result of a method for an image: a score, and values of its patches or of its pixels.
 
-    With `level`, the detection is what reaches it, and there may be none; without, what reaches a share of the largest
-    value.
+    With `level`, the detection is all that reaches it, which may be nothing. Without it, the detection is all that
+    reaches a share of the largest value.
     """
 
     score: float
@@ -72,8 +73,8 @@ class Weighted:
 
     def __call__(self, patches: Singles) -> Finding:
         """Return the smallest divergence and the log ratios."""
-        found = self.library.compare(patches)
-        return Finding(found.score, found.log_ratio)
+        comparison = self.library.compare(patches)
+        return Finding(comparison.score, comparison.log_ratio)
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,8 @@ class Plain:
     def __call__(self, patches: Singles) -> Finding:
         """Return the smallest divergence and the log ratios."""
         nearest = self.library.patches[int(np.argmin(self.library.plain_divergences(patches)))]
-        own = log_kernel_sums(patches, patches, self.library.bandwidth, leave_one_out=True)
-        other = log_kernel_sums(patches, nearest, self.library.bandwidth)
-        log_ratio = own - np.log(len(patches) - 1) - other + np.log(len(nearest))
+        own, other = (plain_estimate(each, self.library.bandwidth) for each in (patches, nearest))
+        log_ratio = own.left_out() - other.log_density(patches)
         return Finding(float(log_ratio.mean()), log_ratio)
 
 
@@ -113,8 +113,8 @@ class CommonBalls:
 
     def __call__(self, patches: Singles) -> Finding:
         """Return the smallest divergence and the log ratios."""
-        radius, held = common_balls(patches, _own_distances(patches), self.good)
-        own, other = (Balls(np.maximum(radius[at], _LEAST_DISTANCE).astype(np.float64), held[at]) for at in (0, 1))
+        radius, counts = common_balls(patches, _own_distances(patches), self.good)
+        own, other = (Balls(np.maximum(radius[at], _LEAST_DISTANCE).astype(np.float64), counts[at]) for at in (0, 1))
         return _smallest(own, other, patches, self.good)
 
 
@@ -133,9 +133,8 @@ class Discrepancy:
         return Finding(float(squared[nearest]), self._witness(patches, self.good[nearest].T))
 
     def _witness(self, patches: Singles, other: Singles) -> Floats:
-        own = log_kernel_sums(patches, patches, self.width, leave_one_out=True)
-        across = log_kernel_sums(patches, np.ascontiguousarray(other), self.width)
-        return np.exp(own) / (len(patches) - 1) - np.exp(across) / len(other)
+        own, across = plain_estimate(patches, self.width), plain_estimate(np.ascontiguousarray(other), self.width)
+        return np.exp(own.left_out() - own.log_peak) - np.exp(across.log_density(patches) - across.log_peak)
 
     @lazy
     def _within(self) -> Floats:
@@ -159,7 +158,7 @@ def _fit_weighted(good: Singles, seed: int) -> Detector:
 
 
 def _fit_plain(good: Singles, seed: int) -> Detector:
-    """Return plain estimates with the paper's bandwidth for them: that of the largest likelihood on the whole image."""
+    """Return plain estimates with the paper's bandwidth: that of the largest likelihood on the whole image."""
     some = sampled_images(good, seed)
     widths = [select_bandwidth(image, "likelihood", random_state=seed) for image in some]
     return Plain(Library(good, float(np.exp(np.mean(np.log(widths)))), 1.0, 1))
@@ -196,11 +195,11 @@ DETECTORS: dict[str, Callable[[Singles, int], Detector]] = {
     "mmd": _fit_discrepancy,
     "osvm": _fit_outside,
 }
-"""How each detector is made of good images' patches, (images, patches, columns), and a seed."""
+"""How each detector is made from good images' patches, (images, patches, columns), and a seed."""
 
 
 def _smallest(own: Balls, other: Balls, patches: Singles, good: Singles) -> Finding:
-    """Return the smallest of the divergences that balls in the image and in every good one tell."""
+    """Return the smallest divergence, estimated from balls in the image and in every good one."""
     rows = len(patches) - 1, good.shape[2]
     log_ratios = compare_balls(own, other, rows, patches.shape[1])
     divergences = log_ratios.mean(axis=1)

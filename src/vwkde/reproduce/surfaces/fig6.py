@@ -26,15 +26,15 @@ def example(surfaces: SurfaceImages, name: str) -> Results:
     dealt = deal(surfaces, name, 0)
     shot = dealt.pasted[0]
     assert shot.digit is not None
-    found = METHODS["vwkde"](dealt)(shot)
+    finding = METHODS["vwkde"](dealt)(shot)
     pixels = np.round(255 * shot.pixels()).astype(np.uint8)
     return {
         "class": name,
         "image": base64.b64encode(encode_png(pixels)).decode("ascii"),
         "digit": [shot.digit.top, shot.digit.left],
-        "log_ratio": np.round(found.values, 2).tolist(),
-        "score": round(found.score, 4),
-        "overlap": round(mask_overlap(detected(found, dealt.shape), shot.digit.mask(dealt.shape)), 4),
+        "log_ratio": np.round(finding.values, 2).tolist(),
+        "score": round(finding.score, 4),
+        "overlap": round(mask_overlap(detected(finding, dealt.shape), shot.digit.mask(dealt.shape)), 4),
     }
 
 
@@ -73,7 +73,7 @@ def _draw(results: Results, canvas: "Canvas") -> None:
     top, left = results["digit"]
     shape = (image.shape[0], image.shape[1])
     shown = np.log10(1 + np.maximum(PAPER_GRID.spread(values, shape), 0))
-    found = detected(Finding(results["score"], values), shape)
+    detection = detected(Finding(results["score"], values), shape)
     axes = canvas.subplots(1, 3)
     for ax, title in zip(axes, ("Image", "Log ratio of the patches", "Detection"), strict=True):
         ax.set(title=title, xticks=[], yticks=[])
@@ -84,16 +84,16 @@ def _draw(results: Results, canvas: "Canvas") -> None:
     bar.set_ticks(list(np.log10(1 + nats)), labels=[f"{each:,}" for each in nats])
     bar.set_label("nats")
     axes[2].imshow(image, cmap="gray", vmin=0, vmax=1)
-    axes[2].contour(found.astype(float), levels=[0.5], colors=RED, linewidths=1.5)
+    axes[2].contour(detection.astype(float), levels=[0.5], colors=RED, linewidths=1.5)
     axes[2].add_patch(Rectangle((left, top), SIDE, SIDE, fill=False, edgecolor=TEAL, lw=1.5))
 
 
 FIGURE = Figure(
     "fig6",
     "Where an unseen defect is",
-    "The first image of the first repetition that has the digit 3 pasted on it; it was not chosen for its looks. Red "
-    "is the detection, all patches above 90 % of the largest log ratio, and the square is the digit's. The image is "
-    "from DAGM 2007 (CC BY 4.0).",
+    "The first image of the first repetition that has the digit 3 pasted on it; it was not selected by its "
+    "result. Red is the detection, all patches above 90 % of the largest log ratio; the square marks the digit. The "
+    "image is from DAGM 2007 (CC BY 4.0).",
     _tasks,
     _collect,
     _claims,

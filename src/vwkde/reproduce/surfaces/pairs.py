@@ -1,9 +1,9 @@
-"""Compiled loops over the pairs of patches of one image and of many good ones, for the baselines of tables 1 and 2.
+"""Compiled loops over pairs of patches, of one image and of many good ones, for the baselines of tables 1 and 2.
 
-The patches of an image are rows of x, (patches, columns); those of the good images are given transposed, (images,
-columns, patches), all in single precision. A row's squared distances to one good image stay in the cache while they are
-used. They are ordered by their bits, read as whole numbers: for positive numbers the order is the same, and loops that
-look for the smallest whole number run in vectors.
+The patches of the image are the rows of x, (patches, columns); those of the good images are transposed, (images,
+columns, patches); all are in single precision. A row's squared distances to one good image stay in the cache while they
+are used. They are compared by their bits, read as integers: the order of positive numbers is the same, and loops that
+search for the smallest integer are vectorised.
 """
 
 import numpy as np
@@ -16,9 +16,9 @@ Singles = NDArray[np.float32]
 Counts = NDArray[np.int32]
 
 _FREELY = ("reassoc", "contract", "nsz", "nnan", "ninf")
-"""Lets loops run in vectors; all distances are finite numbers."""
+"""Allows loops to be vectorised; all distances are finite."""
 _OCTAVE = np.int32(2**23)
-"""What makes the bits of a number those of its double."""
+"""Added to the bits of a number, it doubles the number."""
 
 
 @compiled(*_FREELY)
@@ -49,10 +49,10 @@ def _smallest(bits):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _count_within(bits, limit):  # type: ignore[no-untyped-def]
-    held = np.int32(0)
+    count = np.int32(0)
     for j in range(bits.shape[0]):
-        held += np.int32(bits[j] <= limit)
-    return held
+        count += np.int32(bits[j] <= limit)
+    return count
 
 
 @compiled()
@@ -65,7 +65,7 @@ def _farthest_within(bits, limit):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _ranked(bits, k):  # type: ignore[no-untyped-def]
-    """Return the number at rank k, the smallest having rank 1, by counting those up to a limit that closes in on it."""
+    """Return the number at rank k, the smallest having rank 1, by bisection: count the numbers up to a limit."""
     low = _smallest(bits)
     if k == 1:
         return low
@@ -75,10 +75,10 @@ def _ranked(bits, k):  # type: ignore[no-untyped-def]
     low -= np.int32(1)
     while high - low > 1:
         limit = low + (high - low) // 2
-        held = _count_within(bits, limit)
-        if held == k:
+        count = _count_within(bits, limit)
+        if count == k:
             return _farthest_within(bits, limit)
-        if held < k:
+        if count < k:
             low = limit
         else:
             high = limit
@@ -86,29 +86,29 @@ def _ranked(bits, k):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _neighbour_squares(x, good, k, found):  # type: ignore[no-untyped-def]
+def _neighbour_squares(x, good, k, nearest):  # type: ignore[no-untyped-def]
     squares = np.empty(good.shape[2], np.float32)
-    bits, found_bits = squares.view(np.int32), found.view(np.int32)
+    bits, nearest_bits = squares.view(np.int32), nearest.view(np.int32)
     for image in range(good.shape[0]):
         for i in range(x.shape[0]):
             _fill_squares(x, i, good, image, squares)
-            found_bits[image, i] = _ranked(bits, k)
+            nearest_bits[image, i] = _ranked(bits, k)
 
 
 @compiled()
-def _common_balls(x, own, good, radius, held):  # type: ignore[no-untyped-def]
+def _common_balls(x, own, good, radius, counts):  # type: ignore[no-untyped-def]
     squares = np.empty(good.shape[2], np.float32)
     bits, own_bits, radius_bits = squares.view(np.int32), own.view(np.int32), radius.view(np.int32)
     for image in range(good.shape[0]):
         for i in range(x.shape[0]):
             _fill_squares(x, i, good, image, squares)
             limit = max(own_bits[i, 0], _smallest(bits))
-            held[1, image, i] = _count_within(bits, limit)
+            counts[1, image, i] = _count_within(bits, limit)
             radius_bits[1, image, i] = _farthest_within(bits, limit)
             count = 1
             while count < own.shape[1] and own_bits[i, count] <= limit:
                 count += 1
-            held[0, image, i], radius[0, image, i] = count, own[i, count - 1]
+            counts[0, image, i], radius[0, image, i] = count, own[i, count - 1]
 
 
 @compiled(*_FREELY)
@@ -120,38 +120,38 @@ def _sum_of_kernels(squares):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _kernel_means(x, good, found):  # type: ignore[no-untyped-def]
+def _kernel_means(x, good, means):  # type: ignore[no-untyped-def]
     squares = np.empty(good.shape[2], x.dtype)
     for image in range(good.shape[0]):
         total = 0.0
         for i in range(x.shape[0]):
             _fill_squares(x, i, good, image, squares)
             total += _sum_of_kernels(squares)
-        found[image] = total / (x.shape[0] * good.shape[2])
+        means[image] = total / (x.shape[0] * good.shape[2])
 
 
 def neighbour_distances(x: Singles, good: Singles, k: int) -> Singles:
     """Return the distance of every row to its k-th neighbour in every good image, (images, rows)."""
-    found = np.empty((len(good), len(x)), np.float32)
-    _neighbour_squares(x, good, k, found)
-    return np.sqrt(found)
+    squares = np.empty((len(good), len(x)), np.float32)
+    _neighbour_squares(x, good, k, squares)
+    return np.sqrt(squares)
 
 
 def common_balls(x: Singles, own: Singles, good: Singles) -> tuple[Singles, Counts]:
-    """Return how far balls about every row reach, and how many rows they hold, in its own image and in a good one.
+    """Return how far balls around every row reach, and how many rows are inside, in its own image and in a good one.
 
-    The radius of both is the larger of the two nearest distances. `own` has the distances of every row to the others
-    of its image, in order. Both results have shape (2, images, rows), first those of the own image.
+    Both balls extend to the larger of the two nearest distances. `own` has the sorted distances of every row to the
+    others of its image. Both results have shape (2, images, rows), with the own image first.
     """
     radius = np.empty((2, len(good), len(x)), np.float32)
-    held = np.empty(radius.shape, np.int32)
-    _common_balls(x, own**2, good, radius, held)
-    return np.sqrt(radius), held
+    counts = np.empty(radius.shape, np.int32)
+    _common_balls(x, own**2, good, radius, counts)
+    return np.sqrt(radius), counts
 
 
 def kernel_means(x: Singles, good: Singles, width: float) -> NDArray[np.float64]:
-    """Return the mean of the Gaussian kernel of that width over the pairs of rows of x and of every good image."""
+    """Return the mean of the Gaussian kernel of this width over the pairs of rows of x and of every good image."""
     scale = np.float32(1 / (width * np.sqrt(2 * np.log(2))))
-    found = np.empty(len(good))
-    _kernel_means(x * scale, good * scale, found)
-    return found
+    means = np.empty(len(good))
+    _kernel_means(x * scale, good * scale, means)
+    return means

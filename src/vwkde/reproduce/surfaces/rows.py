@@ -1,4 +1,4 @@
-"""How tables 1 and 2 are set: every method beside the paper's figures, by class, and the claims both bear on."""
+"""Layout of tables 1 and 2: every method next to the paper's numbers, means by class, and the claims of both."""
 
 from collections.abc import Callable
 
@@ -19,13 +19,13 @@ _NONE = "–"
 
 
 def total(results: Results, taken: Taken, method: str, column: str) -> tuple[float, float]:
-    """Return the mean over the classes: its mean over the repetitions, and their standard deviation."""
+    """Return the mean and the standard deviation, over the repetitions, of the mean over the classes."""
     means = np.array(taken(results, method)[column]).mean(axis=0)
     return float(means.mean()), float(means.std(ddof=1)) if len(means) > 1 else float("nan")
 
 
 def deal_in_words(results: Results) -> list[str]:
-    """Return a line on how many images there are of each kind, and what the digits are."""
+    """Return a line that says how many images there are of each kind, and where the digits come from."""
     kinds = {tuple(counts.items()) for counts in results["images"].values()}
     if len(kinds) == 1:
         (only,) = map(dict, kinds)
@@ -41,7 +41,7 @@ def deal_in_words(results: Results) -> list[str]:
 
 
 def table(results: Results, taken: Taken, paper: Paper, measure: str) -> list[str]:
-    """Return the table: a row per method, and the paper's figure beside each of ours."""
+    """Return the table: a row per method, with the paper's numbers next to ours."""
     heads = [measure, COLUMNS["dagm"], "paper", COLUMNS["pasted"], COLUMNS["added"], "paper, unseen defect"]
     lines = [markdown_row(heads), markdown_row(["---"] * len(heads))]
     for method in results["methods"]:
@@ -72,7 +72,7 @@ def per_class(results: Results, taken: Taken, column: str) -> list[str]:
 def best_of_unsupervised(
     results: Results, taken: Taken, paper: Paper, measure: str, where: str, doing: str
 ) -> list[Claim]:
-    """Return the claims that the paper's method is the best of those without labels, and as good as printed."""
+    """Return the claims that the paper's method is the best without labels, and as good as published."""
     others = [method for method in paper if method in results["methods"] and method not in (*SUPERVISED, "vwkde")]
 
     def claim(text: str, columns: tuple[str, ...]) -> Claim:

@@ -1,6 +1,6 @@
-"""Surface inspection on DAGM's classes by every method: what tables 1 and 2 and figure 6 have in common.
+"""Surface inspection on DAGM's classes by every method: shared by tables 1 and 2 and figure 6.
 
-Which images are fitted and tested is told in `deals`, and when the place of a defect counts as found in `readings`.
+`deals` says which images are fitted and tested, and `readings` when a defect counts as located.
 The network, which needs labels, learns from every other defective image, and is tested on the rest of them.
 """
 
@@ -34,25 +34,25 @@ Mask = NDArray[np.bool_]
 _NETWORK_LEVEL = float(np.log(0.9 / 0.1))
 """Log odds that a patch must reach to belong to the network's detection: a probability of 0.9, as in the paper."""
 _IMAGES_KEPT = 3_000
-"""Images whose features a process keeps: more than a class has."""
+"""Images whose features a process caches: more than a class has."""
 
 
 class Judge(Protocol):
     """A method that has been fitted."""
 
     def __call__(self, shot: Shot) -> Finding:
-        """Return what the method says of an image."""
+        """Return the method's finding for an image."""
 
 
 @lru_cache(maxsize=_IMAGES_KEPT)
 def measure(shot: Shot) -> Singles:
     """Return the gradient features of an image's patches, (patches, 4)."""
-    found = FEATURES["gradient"](shot.pixels())
-    return found.reshape(-1, found.shape[2])
+    features = FEATURES["gradient"](shot.pixels())
+    return features.reshape(-1, features.shape[2])
 
 
 def judge_by_patches(dealt: Deal, detector: str) -> Judge:
-    """Return a detector of gradient features, fitted on the images that are there for it."""
+    """Return a detector that sees gradient features, fitted on the deal's images to fit."""
     features = [measure(shot) for shot in dealt.fit]
     coordinates = fit_coordinates(features, None)
     with at_most(1):
@@ -60,29 +60,29 @@ def judge_by_patches(dealt: Deal, detector: str) -> Judge:
 
     def judge(shot: Shot) -> Finding:
         with at_most(1):
-            found = detect(coordinates(measure(shot)))
-        return replace(found, values=found.values.reshape(PAPER_GRID.shape(dealt.shape)))
+            finding = detect(coordinates(measure(shot)))
+        return replace(finding, values=finding.values.reshape(PAPER_GRID.shape(dealt.shape)))
 
     return judge
 
 
 def judge_by_texture(dealt: Deal) -> Judge:
-    """Return the inspection with its richer features, fitted on the images that are there for it.
+    """Return the inspector with its richer features, fitted on the deal's images to fit.
 
-    What it would reject is of no account here, so that any rate will do, however few the images are.
+    Its threshold is not used here, so that any false reject rate will do, however few the images are.
     """
     inspector = SurfaceInspector(features="texture", false_reject_rate=0.5, random_state=dealt.seed, n_threads=1)
     inspector.fit(shot.pixels() for shot in dealt.fit)
 
     def judge(shot: Shot) -> Finding:
-        found = inspector.check(shot.pixels())
-        return Finding(found.score, found.log_ratio.astype(np.float64))
+        inspection = inspector.check(shot.pixels())
+        return Finding(inspection.score, inspection.log_ratio.astype(np.float64))
 
     return judge
 
 
 def judge_by_network(dealt: Deal) -> Judge:
-    """Return the network, which has seen as many good images as defective ones with their masks."""
+    """Return the network, trained on as many good images as defective ones with their masks."""
     from vwkde.reproduce.surfaces.cnn import train
 
     def labelled(shots: tuple[Shot, ...]) -> list[tuple[Singles, Mask]]:
@@ -115,7 +115,7 @@ LABELS = {
     "texture": "vwkde, texture features",
     "cnn": "CNN (with labels)",
 }
-"""The methods by the paper's names; it does not have the last but one."""
+"""The methods by the paper's names; `texture` is not in the paper."""
 SUPERVISED = ("cnn",)
 COLUMNS = {"dagm": "DAGM defect", "pasted": "unseen defect, pasted", "added": "unseen defect, added"}
 
@@ -128,7 +128,7 @@ def missing_methods() -> dict[str, str]:
 
 
 def surface_tasks(scale: Scale) -> list[Task]:
-    """Return one task for every class, repetition and method; those of one class come together."""
+    """Return one task for every class, repetition and method, grouped by class."""
     surfaces = surfaces_of(scale)
     return [
         Task(_task_name(surfaces, name, seed, method), try_method, (surfaces, name, seed, method))
@@ -154,7 +154,7 @@ def assess(dealt: Deal, judged: dict[str, list[Finding]]) -> Results:
     results: Results = {"auc": {}, "ap": {reading: {} for reading in READINGS}}
     defective = {"dagm": dealt.defective, "added": dealt.added, "pasted": dealt.pasted}
     for column, shots in defective.items():
-        # the digits are on the first of the good images, and compared with the others
+        # digits are on the first good images, and are compared with the other good ones
         good = judged["good"] if column == "dagm" else judged["good"][len(dealt.added) :]
         bad = judged[column]
         scores = [each.score for each in good + bad]
@@ -162,28 +162,29 @@ def assess(dealt: Deal, judged: dict[str, list[Finding]]) -> Results:
         right = [readings_of(each, shot.mask(dealt.shape)) for each, shot in zip(bad, shots, strict=True)]
         for reading in READINGS:
             matches = [Matches(np.array([each.score]), np.array([False]), 0) for each in good]
-            for each, found in zip(bad, right, strict=True):
-                matches.append(Matches(np.array([each.score]), np.array([found[reading]]), 1))
+            for each, by_reading in zip(bad, right, strict=True):
+                matches.append(Matches(np.array([each.score]), np.array([by_reading[reading]]), 1))
             results["ap"][reading][column] = _rounded(detection_average_precision(matches))
     return results
 
 
 def collect_surfaces(outcomes: dict[str, Outcome], scale: Scale) -> Results:
-    """Return the numbers of every method: of each column, one list per class, with one entry per repetition."""
+    """Return the numbers of every method: for each column, one list per class with one entry per repetition."""
     surfaces = surfaces_of(scale)
     missing = missing_methods()
     values = values_of(outcomes)
 
     def of(method: str) -> Results:
-        found = [
+        by_class = [
             [values[_task_name(surfaces, name, seed, method)] for seed in range(scale.repetitions)]
             for name in surfaces.classes
         ]
         return {
-            "auc": {column: [[each["auc"][column] for each in group] for group in found] for column in COLUMNS},
+            "auc": {column: [[each["auc"][column] for each in group] for group in by_class] for column in COLUMNS},
             "ap": {
                 reading: {
-                    column: [[each["ap"][reading][column] for each in group] for group in found] for column in COLUMNS
+                    column: [[each["ap"][reading][column] for each in group] for group in by_class]
+                    for column in COLUMNS
                 }
                 for reading in READINGS
             },

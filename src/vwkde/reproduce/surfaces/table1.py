@@ -14,12 +14,12 @@ PAPER = {
     "osvm": {"dagm": (0.579, 0.001), "unseen": (0.538, 0.000)},
     "cnn": {"dagm": (0.901, 0.011), "unseen": (0.809, 0.029)},
 }
-"""What the paper has: mean and deviation."""
+"""The paper's numbers: mean and standard deviation."""
 
 
 def _areas(results: Results, method: str) -> Results:
-    found: Results = results["methods"][method]["auc"]
-    return found
+    areas: Results = results["methods"][method]["auc"]
+    return areas
 
 
 def _rows(results: Results) -> list[str]:
@@ -50,9 +50,9 @@ FIGURE = Figure(
     "table1",
     "Detection of defective surfaces",
     "Area under the ROC curve, averaged over the classes of DAGM (mean ± standard deviation over the repetitions). The "
-    "score of an image is its smallest divergence from a good image. VWKDE here counts a patch at least as likely in "
-    "its own image as one like it makes it, which KDE, in its published form, does not; most of the lead over KDE "
-    "comes of it.",
+    "score of an image is its smallest divergence from a good image. VWKDE here gives a patch at least the "
+    "density in its own image that one equal patch would give it; KDE, in its published form, does not. Most of the "
+    "lead over KDE comes from this.",
     surface_tasks,
     collect_surfaces,
     _claims,

@@ -25,24 +25,24 @@ PAPER = {
     "osvm": {"dagm": (0.249, 0.012), "unseen": (0.444, 0.009)},
     "cnn": {"dagm": (0.699, 0.037), "unseen": (0.564, 0.060)},
 }
-"""What the paper has: mean and deviation."""
+"""The paper's numbers: mean and standard deviation."""
 _IN_WORDS = {
-    "all": "all patches above 90 % of the largest log ratio, which counts up to 87 nats; pixels against the mask",
-    "unbounded": "the same, log ratios counting in full",
-    "region": "of these patches only the connected region of the largest",
-    "boxes": "the box about all these patches against that about the mask",
+    "all": "all patches above 90 % of the largest log ratio, capped at 87 nats; pixels against the mask",
+    "unbounded": "the same without the cap",
+    "region": "only the connected region of the largest of these patches",
+    "boxes": "the bounding box of all these patches against that of the mask",
     "pixels": "pixels above 90 %, each the mean of the patches over it",
 }
 
 
 def _precisions(results: Results, method: str, reading: str = "all") -> Results:
-    found: Results = results["methods"][method]["ap"][reading]
-    return found
+    precisions: Results = results["methods"][method]["ap"][reading]
+    return precisions
 
 
 def _rows(results: Results) -> list[str]:
     lines = [*deal_in_words(results), "", *table(results, _precisions, PAPER, "mAP"), ""]
-    lines += ["The text leaves open when a detection is right. DAGM / pasted / added, by other ways to read it:", ""]
+    lines += ["The paper leaves open when a detection is right. DAGM / pasted / added, by every reading:", ""]
     return [*lines, *_readings(results), "", "By class, DAGM defects:", "", *per_class(results, _precisions, "dagm")]
 
 
@@ -67,8 +67,8 @@ FIGURE = Figure(
     "Localisation of defects",
     "Average precision as in the PASCAL VOC challenge, averaged over the classes of DAGM (mean ± standard deviation "
     "over the repetitions). One detection per image: all patches above 90 % of the largest log ratio, where log ratios "
-    "beyond 87 nats, which single precision cannot hold, count as that. It is right where intersection over union with "
-    "the mask exceeds 0.1; the confidence is the score of the image. Good images count.",
+    "are capped at 87 nats, the limit of single precision. It is right if its intersection over union with the mask "
+    "exceeds 0.1; the confidence is the score of the image. Good images are included.",
     surface_tasks,
     collect_surfaces,
     _claims,

@@ -1,4 +1,4 @@
-// The server's answers, and its refusals as errors of one line.
+// Requests to the server; a refusal becomes an error of one line.
 
 export const getModel = async () => (await ask("api/model")).json();
 

@@ -1,4 +1,4 @@
-// The images of a batch, and the line in which they wait to be checked.
+// The images of a batch, and the queue in which they wait to be checked.
 
 import * as api from "./api.js";
 
@@ -7,7 +7,7 @@ let nextId = 1;
 
 export const makeItem = (file, name) => ({ id: nextId++, file, name, status: "waiting" });
 
-// Checks waiting images, few at a time; `changed` is called with each when it is done, and with none at the end.
+// Checks waiting images, a few at a time; `changed` is called with each finished image, and with null at the end.
 export class Queue {
   done = 0;
   total = 0;
@@ -31,7 +31,7 @@ export class Queue {
     while (this.#workers < Math.min(AT_ONCE, this.#waiting.length)) this.#work();
   }
 
-  // Give up all that is not done; each is told as changed, with the status "stopped".
+  // Stop all waiting and running checks; `changed` is called with each, with the status "stopped".
   stop() {
     this.#abort.abort();
     this.#abort = new AbortController();
@@ -43,7 +43,7 @@ export class Queue {
 
   async #work() {
     this.#workers += 1;
-    await null; // let the others begin
+    await null; // let the other workers start
     while (this.#waiting.length) {
       const item = this.#waiting.shift();
       await checkItem(item, this.#abort.signal);
@@ -70,7 +70,7 @@ function pngBlob(base64) {
   return new Blob([bytes], { type: "image/png" });
 }
 
-// The image as the browser can show it: the file itself, or what the server makes of it.
+// The image in a format that the browser can show: the file itself, or a PNG from the server.
 export function pictureOf(item) {
   item.picture ??= createImageBitmap(item.file).then(
     (bitmap) => {
@@ -82,7 +82,7 @@ export function pictureOf(item) {
   return item.picture;
 }
 
-// The worst first, then those that could not be checked, then those that wait.
+// Worst first, then images that could not be checked, then waiting ones.
 export function worstFirst(items) {
   const rank = (item) => (item.result ? 0 : item.status === "failed" ? 1 : 2);
   const score = (item) => item.result?.score ?? 0;

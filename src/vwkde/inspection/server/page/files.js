@@ -1,8 +1,8 @@
-// Files that were chosen or dropped, as pairs of a file and its name.
+// Selected or dropped files, as pairs of a file and its name.
 
 export const chosenFiles = (input) => [...input.files].map((file) => [file, file.webkitRelativePath || file.name]);
 
-// Images of a folder, in their natural order; other and hidden files are left out, as `vwkde inspect check` does.
+// Images of a folder in natural order; other and hidden files are skipped, as in `vwkde inspect check`.
 export function imagesAmong(pairs, suffixes) {
   const isHidden = (name) => /(^|\/)\./.test(name);
   const isImage = (name) => suffixes.some((suffix) => name.toLowerCase().endsWith(suffix));
@@ -10,7 +10,7 @@ export function imagesAmong(pairs, suffixes) {
   return images.sort(([, a], [, b]) => a.localeCompare(b, "en", { numeric: true }));
 }
 
-// What was dropped: files by themselves, and files found in folders.
+// Dropped items: single files, and files in folders.
 export async function droppedFiles(transfer) {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
   const files = [], inFolders = [];
@@ -23,15 +23,15 @@ export async function droppedFiles(transfer) {
 
 const fileOf = (entry) => new Promise((resolve, reject) => entry.file(resolve, reject));
 
-async function walk(folder, path, found) {
+async function walk(folder, path, files) {
   const reader = folder.createReader();
   for (;;) {
-    const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject)); // a hundred at a time
+    const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject)); // at most a hundred per call
     if (!entries.length) return;
     for (const entry of entries) {
       const name = `${path}/${entry.name}`;
-      if (entry.isFile) found.push([await fileOf(entry), name]);
-      else await walk(entry, name, found);
+      if (entry.isFile) files.push([await fileOf(entry), name]);
+      else await walk(entry, name, files);
     }
   }
 }

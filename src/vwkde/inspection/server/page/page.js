@@ -1,4 +1,4 @@
-// The page: what it knows, how that is drawn, and what buttons and keys do.
+// The page: its state, how it is drawn, and what buttons and keys do.
 
 import * as api from "./api.js";
 import { Queue, makeItem, worstFirst } from "./batch.js";
@@ -8,9 +8,9 @@ import { bytes, count, nats, pValue, round } from "./scale.js";
 import { drawThumbnail, fitStage, showBoxes, showPixels } from "./viewer.js";
 import { againWords, because, mapNote, rateWords, reason } from "./words.js";
 
-const FORM_BYTES = 4096; // what a form adds to a file
+const FORM_BYTES = 4096; // size of the form around a file
 const SLIDER_STEPS = 1000;
-const LONGEST_TEXT = 1000; // that the server takes
+const LONGEST_TEXT = 1000; // longest text that the server accepts
 
 const $ = (id) => document.getElementById(id);
 const queue = new Queue(itemChanged);
@@ -30,7 +30,7 @@ async function loadModel() {
   try {
     setModel(await api.getModel());
   } catch (error) {
-    tell(error.message);
+    notify(error.message);
   }
 }
 
@@ -41,8 +41,8 @@ function setModel(model) {
   const about = ` · ${good} · ${size} · ${model.features} features${model.read_only ? " · read only" : ""}`;
   $("model").replaceChildren(text("strong", model.name), about);
   $("what-fits").textContent =
-    `This model knows ${good} of ${size}: give it images of the same surface and size, as PNG, JPEG, BMP, TIFF, WebP ` +
-    `or PGM, up to ${bytes(model.most_bytes)} each.`;
+    `This model has learnt ${good} of ${size}. Give it images of the same surface and size, as PNG, JPEG, BMP, TIFF, ` +
+    `WebP or PGM, up to ${bytes(model.most_bytes)} each.`;
   for (const each of document.querySelectorAll("[data-choose]")) each.disabled = false;
   fitStage(model, $("actual").checked);
   render();
@@ -55,21 +55,21 @@ const isOutdated = (item) => item.result && !item.added && item.result.good_imag
 const needsCheck = (item) => item.status !== "waiting" && (isOutdated(item) || (hasFailed(item) && item.unreachable));
 
 function itemChanged(item) {
-  if (item?.result?.good_images > state.model.good_images) loadModel(); // somebody else has added one
-  if (item?.status === "done") drawThumbnail(item, rowOf(item).querySelector("canvas")).catch((error) => tell(error.message));
-  if (item?.status === "failed" && item.result) tell(item.error);
+  if (item?.result?.good_images > state.model.good_images) loadModel(); // someone else has added an image
+  if (item?.status === "done") drawThumbnail(item, rowOf(item).querySelector("canvas")).catch((error) => notify(error.message));
+  if (item?.status === "failed" && item.result) notify(item.error);
   if (item?.status === "stopped" && item.result) item.status = "done";
   state.items = state.items.filter((each) => each.status !== "stopped");
   render(item === state.chosen);
 }
 
-// --- taking images ---------------------------------------------------------------------------------------------------
+// --- adding images to the list ---------------------------------------------------------------------------------------
 
 function take(pairs) {
   const items = pairs.map(([file, name]) => makeItem(file, name));
   const most = state.model.most_bytes - FORM_BYTES;
   for (const item of items.filter((each) => each.file.size > most)) {
-    const error = `the file has ${bytes(item.file.size)}, and at most ${bytes(most)} can be sent.`;
+    const error = `the file has ${bytes(item.file.size)}, but at most ${bytes(most)} can be sent.`;
     Object.assign(item, { status: "failed", error });
   }
   state.items.push(...items);
@@ -79,8 +79,8 @@ function take(pairs) {
 
 function takeFolder(pairs) {
   const images = imagesAmong(pairs, state.model.suffixes);
-  if (!images.length) tell("There are no images in that folder.");
-  else if (images.length < pairs.length) tell(`${count(pairs.length - images.length, "other file")} left out.`);
+  if (!images.length) notify("There are no images in that folder.");
+  else if (images.length < pairs.length) notify(`${count(pairs.length - images.length, "other file")} skipped.`);
   take(images);
 }
 
@@ -179,15 +179,15 @@ function renderThreshold() {
     chosen: judged.includes(state.chosen) ? state.chosen.result.score : NaN,
   });
   $("slider").value = isFinite ? SLIDER_STEPS * state.axis.place(threshold) : SLIDER_STEPS;
-  $("slider").setAttribute("aria-valuetext", isFinite ? `${nats(threshold)} nats` : "none: nothing is rejected");
+  $("slider").setAttribute("aria-valuetext", isFinite ? `${nats(threshold)} nats` : "none: no image is rejected");
   if (document.activeElement !== $("threshold")) $("threshold").value = isFinite ? Number(threshold.toPrecision(4)) : "";
   $("reset").disabled = !state.moved;
   const [headline, sentence] = rateWords(model, threshold);
   $("rate").replaceChildren(text("strong", headline), sentence);
-  $("rejected").textContent = judged.length ? `In this batch it rejects ${judged.filter(isRejected).length} of ${judged.length}.` : "";
+  $("rejected").textContent = judged.length ? `${judged.filter(isRejected).length} of ${judged.length} in this batch are rejected.` : "";
   $("limit-hint").textContent = state.moved
-    ? `On this page and in its CSV file only; the model's own is ${nats(model.threshold ?? Infinity)}.`
-    : "The model's own. Move the slider to try another, on this page and in its CSV file.";
+    ? `For this page and its CSV file only; the model's own threshold is ${nats(model.threshold ?? Infinity)}.`
+    : "The model's own threshold. Move the slider to try another on this page and in its CSV file.";
 }
 
 // --- the image that is shown -----------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ function renderShown() {
   }
   $("map-note").textContent = result ? mapNote(item, isRejected(item), state.model) : "";
   if (result) renderFacts(item);
-  if (result && (pixelsChanged || shown !== item)) showPixels(item, state.model).catch((error) => tell(error.message));
+  if (result && (pixelsChanged || shown !== item)) showPixels(item, state.model).catch((error) => notify(error.message));
   pixelsChanged = false;
   shown = result ? item : null;
 }
@@ -224,7 +224,7 @@ function renderFacts(item) {
   showBoxes(isRejected(item) ? result.boxes_if_rejected : []);
 }
 
-// An attribute is set only if that changes it: the same address, set again, would be fetched again.
+// Set an attribute only if it changes: the browser would fetch the same address again.
 function setIfOther(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
@@ -261,15 +261,15 @@ async function markAsGood() {
   const before = state.model.threshold ?? Infinity;
   item.adding = true;
   render();
-  tell(`Adding ${item.name} …`);
+  notify(`Adding ${item.name} …`);
   try {
     const model = await api.add(item.file);
     item.added = true;
     setModel(model);
     const change = `${nats(before)} → ${nats(model.threshold ?? Infinity)}`;
-    tell(`${item.name} is added: ${count(model.good_images, "good image")}. Threshold in nats: ${change}.`);
+    notify(`${item.name} was added: ${count(model.good_images, "good image")}. Threshold in nats: ${change}.`);
   } catch (error) {
-    tell(error.message);
+    notify(error.message);
   }
   item.adding = false;
   render();
@@ -278,8 +278,8 @@ async function markAsGood() {
 function isConfirmed(item) {
   const dialog = $("confirm");
   $("confirm-text").textContent =
-    `${item.name} (${nats(item.result.score)} nats) becomes one of the good images of ${state.model.name}. Images like it ` +
-    "will pass from then on. This cannot be undone.";
+    `${item.name} (${nats(item.result.score)} nats) will become one of the good images of ${state.model.name}. Similar ` +
+    "images will then pass. This cannot be undone.";
   dialog.showModal();
   return new Promise((resolve) => {
     dialog.onsubmit = ({ submitter }) => resolve(submitter.value === "yes");
@@ -296,7 +296,7 @@ async function download() {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   } catch (error) {
-    tell(error.message);
+    notify(error.message);
   }
 }
 
@@ -321,12 +321,12 @@ function clearList() {
   render();
 }
 
-let untell;
-function tell(words) {
-  $("told").textContent = words;
-  $("told").hidden = false;
-  clearTimeout(untell);
-  untell = setTimeout(() => ($("told").hidden = true), 6000);
+let messageTimer;
+function notify(words) {
+  $("message").textContent = words;
+  $("message").hidden = false;
+  clearTimeout(messageTimer);
+  messageTimer = setTimeout(() => ($("message").hidden = true), 6000);
 }
 
 function text(tag, words, name = "") {

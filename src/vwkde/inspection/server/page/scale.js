@@ -1,15 +1,15 @@
-// What a threshold means for good images, the axis on which scores are drawn, and numbers in words.
+// What a threshold means for good images, the axis of scores, and numbers as text.
 
 const PAD = 0.04;
 
-// The share of good images that a threshold rejects, at most: the good images above it and the next one, among all of
-// them and the next one. This is how the model's own threshold is found.
+// An upper bound on the share of good images that a threshold rejects: (1 + good images above it) / (1 + good images).
+// The model's own threshold follows the same rule.
 export const falseRejectRate = (scores, threshold) =>
   (1 + scores.filter((score) => score > threshold).length) / (scores.length + 1);
 
 export const pValue = (scores, score) => (1 + scores.filter((each) => each >= score).length) / (scores.length + 1);
 
-// An axis from 0 to 1 that is even around the good scores and compressed far from them, so that a bad image with a
+// An axis from 0 to 1 that is linear near the good scores and compressed far from them, so that a bad image with a
 // hundred times the score leaves room for the good ones.
 export function makeAxis(good, others) {
   const sorted = [...good].sort((a, b) => a - b);
@@ -28,19 +28,19 @@ export function makeAxis(good, others) {
 
 const range = (values) => values.reduce(([low, high], each) => [Math.min(low, each), Math.max(high, each)], [Infinity, -Infinity]);
 
-// Round numbers on the axis, those with fewer digits first, none closer than the gap.
+// Round numbers on the axis, rounder ones first, at least the gap apart.
 export function ticks(axis, gap) {
   const [low, high] = [axis.score(0), axis.score(1)];
   const candidates = [0];
   for (const digit of [1, 5, 2]) {
     for (let power = 5; power >= -3; power--) candidates.push(digit * 10 ** power, -digit * 10 ** power);
   }
-  const found = [];
+  const chosen = [];
   for (const score of candidates.filter((each) => each > low && each < high)) {
     const isFar = (other) => Math.abs(axis.place(other) - axis.place(score)) >= gap;
-    if (found.every(isFar)) found.push(score);
+    if (chosen.every(isFar)) chosen.push(score);
   }
-  return found;
+  return chosen;
 }
 
 const withDigits = (value, least, most) =>
@@ -48,13 +48,13 @@ const withDigits = (value, least, most) =>
     .toLocaleString("en", { minimumSignificantDigits: least, maximumSignificantDigits: most, useGrouping: false })
     .replace("-", "−");
 
-// A number in at most three digits.
+// A number with at most three digits.
 export const round = (value) => withDigits(value, 1, 3);
 
-// A score in three digits; an infinite threshold is none.
+// A score with three digits; "none" for an infinite threshold.
 export const nats = (value) => (Number.isFinite(value) ? withDigits(value, 3, 3) : "none");
 
-// Two scores in as many digits as it takes to tell them apart.
+// Two scores with enough digits to distinguish them.
 export function apart(one, other) {
   for (let digits = 3; digits < 8; digits++) {
     const texts = [one, other].map((value) => withDigits(value, digits, digits));

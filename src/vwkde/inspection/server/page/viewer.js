@@ -1,16 +1,16 @@
-// The chosen image with its map and boxes, and small pictures for the list.
+// The selected image with its map and boxes, and thumbnails for the list.
 
 import { pictureOf } from "./batch.js";
 import { element } from "./histogram.js";
 
 const THUMBNAIL = 88, THUMBNAIL_OPACITY = 0.65;
-const OTHER_HEIGHT = 400; // what else stands above and below the image
+const OTHER_HEIGHT = 400; // height of everything above and below the image
 
 const $ = (id) => document.getElementById(id);
 const urls = {};
 let latest;
 
-// Show an image and its map; whichever was asked for last is shown.
+// Show an image and its map; if several are requested, the last one is shown.
 export async function showPixels(item, { image_width: width, image_height: height }) {
   latest = item;
   $("stage").style.aspectRatio = `${width} / ${height}`;
@@ -39,7 +39,7 @@ export function showBoxes(boxes) {
   $("boxes").replaceChildren(...boxes.flatMap(outline));
 }
 
-// As large as there is room for, or pixel by pixel.
+// As large as the window allows, or at actual size.
 export function fitStage({ image_width: width, image_height: height }, actual) {
   $("frame").classList.toggle("actual", actual);
   const room = Math.max(260, window.innerHeight - OTHER_HEIGHT);

@@ -1,0 +1,388 @@
+"""What a fitted ratio answers: the ratio at points, divergences, weights and diagnostics."""
+
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, Literal, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from vwkde._answers.at_samples import at_samples
+from vwkde._answers.diagnostics import describe_fit
+from vwkde._answers.functionals import KINDS, check_divergence, check_interval, unit_of
+from vwkde._answers.overlap import warn_if_negative, warn_if_poor
+from vwkde._answers.posterior import posterior
+from vwkde._answers.uncertainty import Compute, scatter_over_halves, systematic_error
+from vwkde._compute.parallel import at_most
+from vwkde._data.sources import is_elsewhere, read_all
+from vwkde._data.validation import Array, check_sample, like_input
+from vwkde._fit.fitted import Fitted
+from vwkde._models.weights.protocol import Weight
+from vwkde.results import Estimate
+
+Floats = NDArray[np.float64]
+
+_LARGEST_LOG = float(np.log(np.finfo(np.float64).max))
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def on_its_threads(method: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Let a method of `DensityRatio` use at most its `n_threads`."""
+
+    @wraps(method)
+    def limited(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        with at_most(arguments[0].n_threads):  # type: ignore[attr-defined]
+            return method(*arguments, **named)
+
+    return limited
+
+
+class RatioAnswers:
+    """The methods of `DensityRatio` that need a fit."""
+
+    n_threads: int | None
+    weighting: str
+    weight_: Weight
+    n_features_in_: int
+    _fitted: Fitted
+    _data: tuple[Array, Array]
+    _diagnostics: dict[str, Any]
+
+    def log_ratio(self, x: Any) -> Floats:
+        """Return log p₁/p₂ at new points.
+
+        At rows that were fitted, use `numerator_log_ratio_` and `denominator_log_ratio_`, which leave each row out.
+
+        Parameters
+        ----------
+        x : array-like of shape (n, d)
+            Points with the columns seen in `fit`. Columns of DataFrames are matched by name. A file or Dask input, as
+            in `fit`, is read into memory.
+
+        Returns
+        -------
+        array of shape (n,)
+            The log ratio at each point, in nats. A tensor for a tensor.
+
+        Raises
+        ------
+        NotFittedError
+            If `fit` has not been called.
+        ValueError
+            If the columns differ from those seen in `fit`, or a value is not finite.
+
+        Examples
+        --------
+        >>> import vwkde
+        >>> from vwkde.datasets import mean_difference
+        >>> P, Q = mean_difference(2, 1.0).sample(500)
+        >>> ratio = vwkde.DensityRatio(guide="gaussian").fit(P, Q)
+        >>> near_p, near_q = ratio.log_ratio([[-1.0, 0.0], [2.0, 0.0]])
+        >>> bool(near_p > 0 > near_q)
+        True
+        """
+        return like_input(self._log_ratio(x), x)
+
+    def ratio(self, x: Any) -> Floats:
+        """Return p₁/p₂ at new points.
+
+        Parameters
+        ----------
+        x : array-like of shape (n, d)
+            Points, as in `log_ratio`.
+
+        Returns
+        -------
+        array of shape (n,)
+            The ratio at each point. Where it exceeds the largest float, it is the largest float.
+
+        Examples
+        --------
+        >>> import numpy as np, vwkde
+        >>> from vwkde.datasets import mean_difference
+        >>> P, Q = mean_difference(2, 1.0).sample(500)
+        >>> ratio = vwkde.DensityRatio(guide="gaussian").fit(P, Q)
+        >>> bool(np.allclose(ratio.ratio(P), np.exp(ratio.log_ratio(P))))
+        True
+        """
+        return like_input(np.exp(np.minimum(self._log_ratio(x), _LARGEST_LOG)), x)
+
+    def posterior(self, x: Any, prior: float = 0.5) -> Floats:
+        """Return the probability that a point comes from the numerator.
+
+        Parameters
+        ----------
+        x : array-like of shape (n, d)
+            Points, as in `log_ratio`.
+        prior : float, default=0.5
+            The prior probability of the numerator, between 0 and 1.
+
+        Returns
+        -------
+        array of shape (n,)
+            The posterior probability of the numerator at each point.
+
+        Raises
+        ------
+        ValueError
+            If `prior` is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import vwkde
+        >>> from vwkde.datasets import mean_difference
+        >>> P, Q = mean_difference(2, 1.0).sample(500)
+        >>> ratio = vwkde.DensityRatio(guide="gaussian").fit(P, Q)
+        >>> even, rare = ratio.posterior([[0.0, 0.0]])[0], ratio.posterior([[0.0, 0.0]], prior=0.01)[0]
+        >>> bool(rare < 0.1 < 0.5 < even)
+        True
+        """
+        return like_input(posterior(self._log_ratio(x), prior), x)
+
+    @on_its_threads
+    def log_weight(self, x: Any) -> Floats:
+        """Return log α at points, up to a constant.
+
+        α is the weight function that both kernel estimates share, in addition to the part that the guide has in the
+        weights. It is constant where `diagnostics_["weighting"]` is "uniform".
+
+        Parameters
+        ----------
+        x : array-like of shape (n, d)
+            Points, as in `log_ratio`.
+
+        Returns
+        -------
+        array of shape (n,)
+            The logarithm of the weight at each point.
+
+        Examples
+        --------
+        >>> import numpy as np, vwkde
+        >>> from vwkde.datasets import isotropic
+        >>> P, Q = isotropic(2).sample(200)
+        >>> plain = vwkde.DensityRatio(guide=None, weighting="uniform").fit(P, Q)
+        >>> float(np.ptp(plain.log_weight(P)))
+        0.0
+        """
+        points = self._points(x)
+        return like_input(self.weight_.log_weight(self._fitted.average.main.place(points)), x)
+
+    @on_its_threads
+    def residual_bias(self, x: Any) -> Floats:
+        """Return B at points: to leading order, the kernel sums bias the log ratio by bandwidth_²·B.
+
+        It is computed from the fitted derivatives. With a guide, it is the bias that guide and weight leave.
+
+        Parameters
+        ----------
+        x : array-like of shape (n, d)
+            Points, as in `log_ratio`.
+
+        Returns
+        -------
+        array of shape (n,)
+            The coefficient B at each point.
+
+        Examples
+        --------
+        The weight of the paper makes the bias small at the samples:
+
+        >>> import numpy as np, vwkde
+        >>> from vwkde.datasets import isotropic
+        >>> P, Q = isotropic(2).sample(200)
+        >>> plain = vwkde.DensityRatio(guide=None, weighting="uniform").fit(P, Q)
+        >>> weighted = vwkde.DensityRatio(guide=None, derivatives="gaussian").fit(P, Q)
+        >>> bool(np.mean(weighted.residual_bias(P) ** 2) < 0.1 * np.mean(plain.residual_bias(P) ** 2))
+        True
+        """
+        points = self._points(x)
+        return like_input(self._fitted.residual_bias(self._fitted.average.main.place(points)), x)
+
+    @on_its_threads
+    def divergence(
+        self,
+        kind: str = "kl",
+        order: float | None = None,
+        *,
+        interval: Literal["influence", "subsample"] = "influence",
+        confidence_level: float = 0.95,
+    ) -> Estimate:
+        """Estimate a divergence between the two densities, with its errors.
+
+        Parameters
+        ----------
+        kind : str, default="kl"
+            "kl", "reverse-kl", "jensen-shannon", "renyi", "hellinger" (the distance, between 0 and 1), "chi2" or
+            "total-variation".
+        order : float, optional
+            The order of "renyi": positive and not 1. No other kind has one.
+        interval : {"influence", "subsample"}, default="influence"
+            Where the standard error comes from: influence functions, which cost nothing, or thirty fits to random
+            halves of the rows.
+        confidence_level : float, default=0.95
+            The level of the estimate's interval, between 0 and 1.
+
+        Returns
+        -------
+        Estimate
+            The value with its errors and diagnostics. A negative value is returned as it is: it means that the
+            divergence is too small to distinguish from zero.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid, or `interval="subsample"` is used when not all rows are in memory.
+
+        Warns
+        -----
+        OverlapWarning
+            If most of the rows that the divergence averages over are where the other sample has almost none.
+        BiasWarning
+            If the value is clearly negative.
+
+        Examples
+        --------
+        >>> import vwkde
+        >>> from vwkde.datasets import isotropic
+        >>> P, Q = isotropic(2).sample(500)  # KL = 1
+        >>> ratio = vwkde.DensityRatio(guide="gaussian").fit(P, Q)
+        >>> round(float(ratio.divergence("kl")), 1)
+        1.0
+        >>> ratio.divergence("renyi", order=0.5).unit
+        'nats'
+        """
+        check_is_fitted(self, "weight_")
+        options = check_divergence(kind, order)
+        check_interval(interval, confidence_level)
+        warn_if_poor(self.diagnostics_["unsupported_fraction"], kind)
+        compute = partial(KINDS[kind], **options)
+        value, error = compute(*at_samples(self._fitted))
+        if interval == "subsample":
+            error = self._scatter_over_halves(compute)
+        warn_if_negative(value, error, self.diagnostics_["weighting"])
+        systematic = systematic_error(self._fitted, compute, error)
+        return Estimate(value, error, kind, unit_of(kind), systematic, confidence_level, self.diagnostics_)
+
+    @on_its_threads
+    def importance_weights(self) -> Floats:
+        """Return p₁/p₂ at the denominator's rows, with mean one.
+
+        With these weights the denominator represents the numerator. For covariate shift, fit with the target sample as
+        numerator and the training sample as denominator, and pass the weights on as `sample_weight`.
+
+        Returns
+        -------
+        array of shape (n,)
+            One weight per row of the denominator, in the order given to `fit`. Each row is left out of its own ratio.
+            Ratios above √n count as √n, so that no single row decides everything.
+
+        Raises
+        ------
+        ValueError
+            If not all rows are in memory.
+
+        Examples
+        --------
+        >>> import numpy as np, vwkde
+        >>> from vwkde.datasets import mean_difference
+        >>> target, training = mean_difference(2, 1.0).sample(500)
+        >>> weights = vwkde.DensityRatio(guide="gaussian").fit(target, training).importance_weights()
+        >>> mean = np.average(training, axis=0, weights=weights)
+        >>> bool(np.linalg.norm(mean - target.mean(axis=0)) < 0.2)
+        True
+        """
+        check_is_fitted(self, "weight_")
+        if self._fitted.has_rest:
+            raise ValueError(
+                "Importance weights need all rows in memory, but some rows are in files or on a Dask cluster. "
+                "Call ratio(rows) on the rows you need."
+            )
+        log_ratio = self._fitted.samples[1].in_given_order(self._fitted.average.at_samples(averages=False)[1])
+        log_ratio = np.minimum(log_ratio, 0.5 * np.log(len(log_ratio)))
+        ratio = np.exp(log_ratio - log_ratio.max())
+        return ratio / ratio.mean()
+
+    @property
+    @on_its_threads
+    def numerator_log_ratio_(self) -> Floats:
+        """The leave-one-out log ratio at the numerator's rows, as divergences average it.
+
+        Returns
+        -------
+        array of shape (n,)
+            One value per row in memory, in the order given to `fit`.
+        """
+        check_is_fitted(self, "weight_")
+        return self._fitted.samples[0].in_given_order(self._fitted.average.at_samples(averages=True)[0])
+
+    @property
+    @on_its_threads
+    def denominator_log_ratio_(self) -> Floats:
+        """The leave-one-out log ratio at the denominator's rows, as divergences average it.
+
+        Returns
+        -------
+        array of shape (n,)
+            One value per row in memory, in the order given to `fit`.
+        """
+        check_is_fitted(self, "weight_")
+        return self._fitted.samples[1].in_given_order(self._fitted.average.at_samples(averages=True)[1])
+
+    @property
+    @on_its_threads
+    def diagnostics_(self) -> dict[str, Any]:
+        """What was chosen, the bias that is left, and how well the samples overlap.
+
+        Returns
+        -------
+        dict
+            Plain values by name. Pairs are for numerator and denominator.
+
+            - guide, coordinates, bandwidth: what was chosen. The bandwidth is None where the guide is used alone.
+            - weighting: the weight in use. weighting_tried: the weight that was asked for; only with a guide.
+            - derivatives, score_matching_losses: the derivatives in use, and the held-out losses if these chose them.
+            - squared_bias_before, squared_bias_after: the mean of B² without guide and weight, and with them. It is
+              zero where the guide is used alone, since nothing is smoothed.
+            - unsupported_fraction: the share of a sample's rows where the other sample is thinner than at its own
+              outermost percent.
+            - effective_size: the number of equally weighted rows that a sample's kernel sums are worth, at the median
+              row of the other sample.
+            - largest_weight_share: the largest row's share of a sample's total weight.
+            - rows, rows_held, columns: the rows in all, the rows in memory if fewer, the columns.
+            - engine, device: what computed it, and where.
+        """
+        check_is_fitted(self, "weight_")
+        if not self._diagnostics:
+            self._diagnostics = describe_fit(self._fitted, self.weighting, self.n_features_in_)
+        return dict(self._diagnostics)
+
+    def _scatter_over_halves(self, compute: Compute) -> float:
+        def on_halves(p: Array, q: Array, p_weight: Floats, q_weight: Floats) -> float:
+            half = clone(self).set_params(engine=resources.name, device=resources.device)
+            half.fit(p, q, numerator_weight=p_weight, denominator_weight=q_weight)
+            return compute(*at_samples(half._fitted))[0]
+
+        if self._fitted.has_rest:
+            raise ValueError(
+                "interval='subsample' needs all rows in memory, but some rows are in files or on a Dask cluster. "
+                "Use interval='influence', which costs nothing here."
+            )
+        resources = self._fitted.numerics.resources
+        weights = [sample.in_given_order(sample.weight) for sample in self._fitted.samples]
+        return scatter_over_halves(self._data, on_halves, self._fitted.numerics.seed, *weights)
+
+    @on_its_threads
+    def _log_ratio(self, x: Any) -> Floats:
+        points = self._points(x)
+        return self._fitted.average.log_ratio(points)
+
+    def _points(self, x: Any) -> Array:
+        check_is_fitted(self, "weight_")
+        names = tuple(getattr(self, "feature_names_in_", ())) or None
+        like = self.n_features_in_, names, "numerator"
+        return check_sample(read_all(x, "points", like) if is_elsewhere(x) else x, "points", like)[0]

@@ -1,0 +1,309 @@
+"""The estimator: its parameters, and how it is fitted."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from vwkde._compute.choice import ENGINE_NAMES, choose_resources
+from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET
+from vwkde._data.in_memory import Held, hold_all, hold_some
+from vwkde._data.sources import is_elsewhere
+from vwkde._display import html
+from vwkde._fit.bandwidth import RULES
+from vwkde._fit.fitted import Fitted, Folds, Problem, make_problem
+from vwkde._fit.guided import fit_auto, fit_named
+from vwkde._fit.kernel_estimate import Numerics
+from vwkde._fit.paper import fit_paper
+from vwkde._fit.weighting import TARGETS
+from vwkde._models.derivatives import DERIVATIVES
+from vwkde._models.guides import GUIDES
+from vwkde._models.weights import WEIGHTS
+from vwkde._models.weights.problem import WeightSettings
+from vwkde.ratio._answers import RatioAnswers, on_its_threads
+from vwkde.ratio._card import ratio_card
+
+_CHOSEN_WITH_THE_GUIDE = {"weighting": "variational", "derivatives": "auto", "target": "pooled"}
+"""The only values that go with guide="auto", which fits the weight itself."""
+
+
+class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
+    """The ratio p₁/p₂ of two densities known by samples.
+
+    Two kernel density estimates share a weight function that cancels the leading bias of their ratio. The samples are
+    whitened first, so that the pooled within-class covariance is the identity; `bandwidth` and `length_scale` are in
+    those units. Units and origin of the columns never change the answer. A rotation does so only where a model of
+    single columns (the guides "additive" and "boosting", or a map to normal scores) is clearly better.
+
+    Parameters
+    ----------
+    guide : str, None or classifier, default="auto"
+        A coarse log ratio that enters the weights. See the notes for the three forms.
+
+        - "auto": chooses guide, bandwidth, weight and coordinates from the data.
+        - None: the paper's form, without a guide.
+        - "gaussian", "shrunk-gaussian", "mixture": models of both densities.
+        - "logistic", "additive", "boosting", or any scikit-learn classifier: the log odds of a cross-fitted classifier.
+    weighting : {"variational", "network", "closed-form", "uniform"}, default="variational"
+        The weight function: the kernel expansion that minimises the bias, a network that does so, (p₁p₂)^(−½) of the
+        fitted densities, or no weight, which is the plain kernel density estimate. With `guide="auto"` it must be
+        "variational".
+    derivatives : {"auto", "gaussian", "mixture", "kernel", "network"} or object, default="auto"
+        The model of each density's score and Laplacian: one Gaussian per sample, a mixture of Gaussians, a kernel
+        expansion around a Gaussian, or a network trained by score matching. "auto" takes the one of the first three
+        that fits held-out rows best. An object needs a method `fit(x, weight)` that returns something with the methods
+        `score` and `laplacian_over_density`; it gets whitened points. With `guide="auto"` it must be "auto".
+    target : {"pooled", "posterior", "ratio", "kl"}, default="pooled"
+        Where the weight makes the bias small: under the pooled density, the same weighted by P₁²P₂² or by (p₁/p₂)², or
+        under the numerator. With `guide="auto"` it must be "pooled".
+    bandwidth : {"auto", "scott", "silverman", "likelihood", "ise"} or float, default="auto"
+        The kernel's width. "auto" chooses it together with the guide; with `guide=None` it maximises the leave-one-out
+        likelihood on quarters of the samples.
+    length_scale : "auto" or float, default="auto"
+        The width of the expansion's basis functions. "auto" is the median distance between points.
+    ridge : float, default=0.1
+        The penalty on the expansion's coefficients.
+    max_basis : int, default=3000
+        Maximum number of the expansion's basis points, which are drawn from the samples.
+    max_held : int, default=10000
+        Maximum rows per sample kept in memory, for file or Dask input (see `fit`); they are drawn at random. Guide,
+        bandwidth and coordinates are chosen by them, and divergences average over them. Kernel sums, the weight and
+        moments use all rows.
+    subspace : "auto" or bool, default="auto"
+        Whether to look for a few directions that carry the ratio, and to leave the others out where held-out rows
+        confirm the gain. "auto" does so with `guide="auto"` only.
+    random_state : int, RandomState or None, default=0
+        Seeds every random choice. The same call on the same data gives the same answer.
+    memory_budget : int, default=2**28
+        Bytes for temporary blocks. It changes memory use, not results.
+    n_threads : int, optional
+        Threads to use. By default, all that the machine and its environment allow.
+    engine : {"auto", "numba", "torch", "triton", "dask", "reference"}, default="auto"
+        What computes kernel sums and weights: compiled loops on the CPU, torch on a device, fused kernels on a CUDA
+        GPU, compiled loops on the workers of the current Dask client, or plain NumPy. "auto" depends on the device and
+        on what is installed; passes over Dask arrays are always Dask tasks. It changes speed, not results.
+    device : str, optional
+        Where to compute and to train networks: "cpu", "cuda" or another torch device. By default, the device of the
+        tensors given to `fit`, and the CPU for other input.
+
+    Attributes
+    ----------
+    guide_ : str
+        The guide with the largest share in averages, or "none".
+    bandwidth_ : float
+        The bandwidth that goes with it; infinite where the guide is used alone.
+    weight_ : object
+        The fitted weight function, in that guide's coordinates.
+    held_rows_ : pair of arrays or None
+        The numbers of the rows in memory, for file or Dask input; None where all rows are in memory.
+    n_features_in_ : int
+        The number of columns seen in `fit`.
+    feature_names_in_ : array of str
+        Their names. Set only if the columns have names.
+
+    Notes
+    -----
+    The guide decides what is fitted:
+
+    - `guide=None` is the paper's form [1]_: exactly the `weighting`, `derivatives` and `target` that are named.
+    - A named guide or a classifier: kernel sums around that guide. The weight that is named is fitted to the bias that
+      the guide leaves, and is kept only where it clearly lowers the held-out log loss. `diagnostics_["weighting"]` is
+      the weight in use, `diagnostics_["weighting_tried"]` the one that was tried. A guide needs at least 20 rows of
+      each sample; with fewer, the ratio is estimated without it and a warning is raised.
+    - `guide="auto"`: guide, bandwidth, weight and coordinates are those with the lowest held-out log loss; close
+      candidates are averaged. The variational weight is one candidate among others.
+
+    Where kernel sums do not improve on a guide, it is used alone: without smoothing there is no bandwidth, no weight
+    and no bias to cancel. Networks need `vwkde[torch]`.
+
+    References
+    ----------
+    .. [1] S. Yoon, F. C. Park, G. Yun, I. Kim and Y.-K. Noh, "Variational Weighting for Kernel Density Ratios",
+       NeurIPS 2023.
+
+    Examples
+    --------
+    >>> import vwkde
+    >>> from vwkde.datasets import isotropic
+    >>> P, Q = isotropic(2).sample(300)
+    >>> ratio = vwkde.DensityRatio().fit(P, Q)
+    >>> ratio.log_ratio([[0.0, 0.0]]).shape
+    (1,)
+
+    The paper's form, with the weight that is named:
+
+    >>> paper = vwkde.DensityRatio(guide=None, derivatives="gaussian").fit(P, Q)
+    >>> paper.diagnostics_["weighting"]
+    'variational'
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "guide": [StrOptions({"auto", *GUIDES}), None, HasMethods(["fit", "predict_proba"])],
+        "weighting": [StrOptions(set(WEIGHTS))],
+        "derivatives": [StrOptions({"auto", *DERIVATIVES}), HasMethods(["fit"])],
+        "target": [StrOptions(set(TARGETS))],
+        "bandwidth": [StrOptions({"auto", *RULES}), Interval(Real, 1e-6, 1e6, closed="both")],
+        "length_scale": [StrOptions({"auto"}), Interval(Real, 1e-6, 1e6, closed="both")],
+        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "max_basis": [Interval(Integral, 1, None, closed="left")],
+        "max_held": [Interval(Integral, 100, None, closed="left")],
+        "subspace": [StrOptions({"auto"}), "boolean"],
+        "random_state": ["random_state"],
+        "memory_budget": [Interval(Integral, 1, None, closed="left")],
+        "n_threads": [Interval(Integral, 1, None, closed="left"), None],
+        "engine": [StrOptions(set(ENGINE_NAMES))],
+        "device": [str, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        guide: Any = "auto",
+        weighting: str = "variational",
+        derivatives: Any = "auto",
+        target: str = "pooled",
+        bandwidth: float | str = "auto",
+        length_scale: float | str = "auto",
+        ridge: float = 0.1,
+        max_basis: int = 3_000,
+        max_held: int = 10_000,
+        subspace: bool | Literal["auto"] = "auto",
+        random_state: Any = 0,
+        memory_budget: int = DEFAULT_MEMORY_BUDGET,
+        n_threads: int | None = None,
+        engine: str = "auto",
+        device: str | None = None,
+    ) -> None:
+        self.guide = guide
+        self.weighting = weighting
+        self.derivatives = derivatives
+        self.target = target
+        self.bandwidth = bandwidth
+        self.length_scale = length_scale
+        self.ridge = ridge
+        self.max_basis = max_basis
+        self.max_held = max_held
+        self.subspace = subspace
+        self.random_state = random_state
+        self.memory_budget = memory_budget
+        self.n_threads = n_threads
+        self.engine = engine
+        self.device = device
+
+    def fit(
+        self, numerator: Any, denominator: Any, *, numerator_weight: Any = None, denominator_weight: Any = None
+    ) -> Self:
+        """Fit the ratio of the density behind `numerator` to the density behind `denominator`.
+
+        Parameters
+        ----------
+        numerator : array-like of shape (n, d) or (n,), path, or Dask array or DataFrame
+            A sample of the density p₁: an array, DataFrame or tensor. Data that do not fit in memory can be a
+            `numpy.memmap`, the path of an NPY or Parquet file, or a Dask array or DataFrame; see `max_held`.
+        denominator : array-like of shape (m, d) or (m,), path, or Dask array or DataFrame
+            A sample of the density p₂, with the same columns.
+        numerator_weight : array-like of shape (n,), optional
+            Non-negative weights of the numerator's rows. Only their proportions matter.
+        denominator_weight : array-like of shape (m,), optional
+            Non-negative weights of the denominator's rows.
+
+        Returns
+        -------
+        DensityRatio
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid, the samples cannot be used (missing values, different columns, fewer than two
+            rows), or `guide="auto"` is combined with a `weighting`, `derivatives` or `target` other than the default.
+        DisjointSupportError
+            If the samples do not meet, so that the ratio is infinite or zero everywhere.
+
+        Warns
+        -----
+        DegenerateDataWarning
+            If columns carry no variation, or the rows are too few for the columns or for the guide.
+
+        Examples
+        --------
+        >>> import numpy as np, vwkde
+        >>> from vwkde.datasets import isotropic
+        >>> P, Q = isotropic(2).sample(200, 300)
+        >>> ratio = vwkde.DensityRatio(guide="gaussian").fit(P, Q, denominator_weight=np.ones(300))
+        >>> ratio.guide_
+        'gaussian'
+        """
+        return self._fit(numerator, denominator, numerator_weight, denominator_weight)
+
+    @on_its_threads
+    def _fit(
+        self,
+        numerator: Any,
+        denominator: Any,
+        numerator_weight: Any = None,
+        denominator_weight: Any = None,
+        copies: tuple[int, int] = (1, 1),
+        folds: Folds = (None, None),
+    ) -> Self:
+        """Fit samples some of whose rows were made from others; see `Sample`."""
+        self._validate_params()
+        self._check_combination()
+        resources = choose_resources(self.engine, self.device, (numerator, denominator), self.memory_budget)
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        weights = numerator_weight, denominator_weight
+        elsewhere = resources.executor.spreads or is_elsewhere(numerator) or is_elsewhere(denominator)
+        if elsewhere and all(fold is None for fold in folds):
+            held = hold_some(numerator, denominator, weights, self.max_held, seed, resources)
+        else:
+            held = hold_all(numerator, denominator, weights)
+        fitted = self._fit_problem(make_problem(held, Numerics(seed, held.dtype, resources), copies, folds))
+        self._keep(fitted, held)  # an earlier fit stays as it is until this one has succeeded
+        return self
+
+    def _keep(self, fitted: Fitted, held: Held) -> None:
+        """Set the attributes of a fit."""
+        self._fitted, self._data = fitted, held.data
+        ratio = fitted.average.main.ratio
+        self.guide_, self.bandwidth_, self.weight_ = ratio.guide.name, ratio.bandwidth, ratio.weight
+        self.held_rows_ = held.rows
+        self._diagnostics = {}
+        self.n_features_in_ = held.data[0].shape[1]
+        self.__dict__.pop("feature_names_in_", None)
+        if held.names:
+            self.feature_names_in_ = np.asarray(held.names, dtype=object)
+
+    def _fit_problem(self, problem: Problem) -> Fitted:
+        """Fit the form that the guide asks for."""
+        settings = WeightSettings(
+            self.weighting, self.derivatives, self.target, self.length_scale, self.ridge, self.max_basis
+        )
+        if self.guide is None:
+            return fit_paper(problem, settings, self.bandwidth, self.subspace is True)
+        if self._is_auto:
+            return fit_auto(problem, settings, self.bandwidth, self.subspace is not False)
+        return fit_named(self.guide, problem, settings, self.bandwidth, self.subspace is True)
+
+    @property
+    def _is_auto(self) -> bool:
+        return isinstance(self.guide, str) and self.guide == "auto"
+
+    def _check_combination(self) -> None:
+        """Refuse parameters of the weight that guide="auto" would have to ignore."""
+        if not self._is_auto:
+            return
+        for name, value in _CHOSEN_WITH_THE_GUIDE.items():
+            given = getattr(self, name)
+            if not (isinstance(given, str) and given == value):
+                raise ValueError(
+                    f"The {name!r} parameter of DensityRatio must be {value!r} with guide='auto', which chooses guide, "
+                    f"bandwidth and weight from the data. Got {given!r} instead; give guide=None for the paper's form, "
+                    f"or name a guide."
+                )
+
+    def _card(self) -> str:
+        """Return what a notebook shows, once fitted."""
+        return ratio_card(self) if hasattr(self, "weight_") else ""
