@@ -1,6 +1,5 @@
 """Errors of a divergence other than those from influence functions: remaining bias, scatter over subsamples."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from vwkde._data.validation import Array
 from vwkde._fit.averaging import Average
 from vwkde._fit.fitted import Fitted, PaperFit
 from vwkde._runtime.progress import track
+from vwkde._runtime.warn import without
 from vwkde.exceptions import DegenerateDataWarning
 
 Floats = NDArray[np.float64]
@@ -62,8 +62,7 @@ def scatter_over_halves(data: tuple[Array, Array], estimate: Callable[..., float
     """
     random = np.random.default_rng(seed)
     values = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateDataWarning)
+    with without(DegenerateDataWarning):
         for _ in track(range(_SUBSAMPLES), "subsamples", _SUBSAMPLES):
             halves = [np.sort(random.permutation(len(x))[: max(2, len(x) // 2)]) for x in data]
             parts = [x[rows] for x, rows in zip((*data, *others), (*halves, *halves), strict=False)]

@@ -1,11 +1,20 @@
 """Compilation of inner loops, cached on disk if possible."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 from numba import njit
+from numba.core.compiler_lock import global_compiler_lock
 
 Function = Callable[..., Any]
+
+if hasattr(os, "register_at_fork"):  # else a process forked while another thread compiles would wait for that thread
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
 
 
 def compiled(*fastmath: str) -> Callable[[Function], Function]:

@@ -1,6 +1,5 @@
 """Where blocks of work run: in this process, where the work itself uses threads, or on Dask workers."""
 
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from vwkde._compute import parallel
 from vwkde._compute.cluster import as_block, client_in_use, require_dask
+from vwkde._runtime.filters import ignoring
 from vwkde._runtime.progress import track
 
 S = TypeVar("S")
@@ -21,6 +21,8 @@ _PARTS = 64
 """Number of parts that work is divided into for Dask workers."""
 _BRANCHES = 8
 """Number of results that one task of the reduction tree combines."""
+_without_graph_warnings = ignoring(message="Sending large graph")
+"""Suppress Dask's warning about a large graph: it is sent once, and outlives workers."""
 
 
 class Fold(Protocol[T]):
@@ -121,8 +123,7 @@ class Dask:
         results = [on_part(shared, *part) for part in parts]
         while len(results) > 1:
             results = [together(shared, results[group]) for group in parallel.split(len(results), _BRANCHES)]
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sending large graph")  # it is sent once, and outlives workers
+        with _without_graph_warnings():
             (result,) = dask.compute(results[0])
         return result
 

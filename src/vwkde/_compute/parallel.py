@@ -8,9 +8,10 @@ respects the limit, on any thread. A block of work stays on its thread.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import cache
 from typing import TypeVar
@@ -93,7 +94,7 @@ def run(work: Callable[[T], R], items: Sequence[T], stage: str | None = None) ->
     """
     threads = min(thread_count(), len(items))
     with _single_threaded_blas():
-        results: Iterator[R] = _on_pool(work, items, threads) if threads > 1 else map(work, items)
+        results: Iterator[R] = _shared_out(work, items, threads) if threads > 1 else map(work, items)
         return list(track(results, stage, len(items)) if stage else results)
 
 
@@ -102,25 +103,49 @@ def run_over_rows(work: Callable[[slice], R], rows: int, size: int) -> list[R]:
     return [work(slice(0, rows))] if rows <= size else run(work, split(rows, size))
 
 
-def _on_pool(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
-    """Yield the results of the items in order.
+def _shared_out(work: Callable[[T], R], items: Sequence[T], threads: int) -> Iterator[R]:
+    """Yield the results of the items in order, computed by this thread and by free threads of the pool.
 
-    An item that no pool thread has started when its turn comes runs here. This avoids a deadlock when all pool threads
-    are busy with callers that wait in turn.
+    Each of these threads takes the next item that none has started. This thread waits only for items that have been
+    started, never for a pool thread to become free. So there is no deadlock when all pool threads are busy with callers
+    that wait in turn.
     """
+    results: list[Future[R]] = [Future() for _ in items]
+    not_started = deque(zip(items, results, strict=True))
 
-    def as_one_block(item: T) -> R:
-        with as_block():
-            return work(item)
+    def do_next() -> bool:
+        try:
+            item, result = not_started.popleft()
+        except IndexError:
+            return False
+        _do(work, item, result)
+        return True
 
-    pool = _pool(threads)
-    submitted = [(item, pool.submit(copy_context().run, as_one_block, item)) for item in items]
+    def do_all() -> None:
+        while do_next():
+            pass
+
+    with suppress(RuntimeError):  # no thread can be started, for example while the interpreter shuts down
+        for _ in range(threads - 1):
+            _pool(threads - 1).submit(copy_context().run, do_all)
     try:
-        for item, future in submitted:
-            yield as_one_block(item) if future.cancel() else future.result()
+        for result in results:
+            while not result.done() and do_next():
+                pass
+            yield result.result()
     finally:
-        for _, future in submitted:
-            future.cancel()
+        not_started.clear()
+
+
+def _do(work: Callable[[T], R], item: T, result: "Future[R]") -> None:
+    """Run one item as a block. An error is raised where the result is read; an interruption also here, at once."""
+    try:
+        with as_block():
+            result.set_result(work(item))
+    except BaseException as error:
+        result.set_exception(error)
+        if not isinstance(error, Exception):
+            raise
 
 
 @contextmanager
@@ -131,6 +156,21 @@ def single_threaded() -> Iterator[None]:
     """
     with _single_threaded_blas(), _openmp().limit(limits=1, user_api="openmp"):
         yield
+
+
+@contextmanager
+def openmp() -> Iterator[None]:
+    """Limit OpenMP loops started by this thread to the number of threads that they may use here."""
+    with _openmp().limit(limits=openmp_threads(), user_api="openmp"):
+        yield
+
+
+def openmp_threads() -> int:
+    """Return the number of threads that OpenMP may use here.
+
+    It is one in a forked process: GNU OpenMP would wait for threads that exist only in the parent.
+    """
+    return 1 if _is_forked else thread_count()
 
 
 @cache
@@ -146,8 +186,16 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="vwkde")
 
 
+def _note_fork() -> None:
+    """Drop the pool in a child process, which does not inherit its threads."""
+    global _is_forked
+    _is_forked = True
+    _pool.cache_clear()
+
+
+_is_forked = False
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child process inherits the pool, but not its threads
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 @cache

@@ -11,7 +11,8 @@ from scipy.special import ndtri
 
 from vwkde._coordinates.whitening import Whitening, fit_whitening
 from vwkde._data.validation import Array
-from vwkde._runtime.quiet import without_degenerate_data_warnings
+from vwkde._runtime.warn import without
+from vwkde.exceptions import DegenerateDataWarning
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +48,7 @@ class WhitenedScores:
 def fit_whitened_scores(numerator: Array, denominator: Array, weights: tuple[Floats, Floats]) -> WhitenedScores:
     """Return the map to whitened normal scores."""
     scores = fit_normal_scores(numerator, denominator, weights)
-    with without_degenerate_data_warnings():
+    with without(DegenerateDataWarning):  # it was raised for the same data in other coordinates
         return WhitenedScores(scores, fit_whitening(scores(numerator), scores(denominator), weights, None))
 
 

@@ -3,11 +3,28 @@
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
 
 _PACKAGE = __name__.partition(".")[0]
 _WRAPPERS = ("sklearn", "joblib")
 """Packages whose decorators and loops may call this package on behalf of the user."""
+
+_suppressed: ContextVar[tuple[type[Warning], ...]] = ContextVar("vwkde_suppressed", default=())
+
+
+@contextmanager
+def without(category: type[Warning]) -> Iterator[None]:
+    """Suppress warnings of this category that `warn` would raise, here and in the blocks of work started from here.
+
+    A warning filter would suppress them in all threads.
+    """
+    token = _suppressed.set((*_suppressed.get(), category))
+    try:
+        yield
+    finally:
+        _suppressed.reset(token)
 
 
 def warn(message: str, category: type[Warning]) -> None:
@@ -15,6 +32,8 @@ def warn(message: str, category: type[Warning]) -> None:
 
     Threads that this package starts have no caller; the warning then points at the thread's own code.
     """
+    if issubclass(category, _suppressed.get()):
+        return
     frame = _caller()
     names = frame.f_globals
     registry = names.setdefault("__warningregistry__", {})

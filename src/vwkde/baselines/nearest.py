@@ -189,7 +189,8 @@ def _distance_to_neighbour(x: Floats, sample: Floats, k: int, own: bool) -> Floa
     """
     centre = sample.mean(axis=0)
     search = NearestNeighbors(n_neighbors=k).fit(sample - centre)
-    neighbour = search.kneighbors(None if own else x - centre, return_distance=False)[:, -1]
+    with parallel.openmp():
+        neighbour = search.kneighbors(None if own else x - centre, return_distance=False)[:, -1]
     return np.linalg.norm(x - sample[neighbour], axis=1)
 
 

@@ -109,7 +109,7 @@ def log_sums(
     """Return log sums of shape (bandwidths, queries, columns of weights)."""
     import torch
 
-    with torch.no_grad(), exact_products(), threads_of_torch(parallel.thread_count()):
+    with torch.no_grad(), exact_products(), threads_of_torch(parallel.openmp_threads()):
         problem = place(queries, points, bandwidths, log_weight, excluded, device)
         sums = torch.empty((len(bandwidths), log_weight.shape[1], len(queries)), dtype=torch.float64, device=device)
         few = queries.shape[1] <= FEW_DIMENSIONS

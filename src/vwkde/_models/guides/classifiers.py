@@ -1,6 +1,5 @@
 """Guides made of a classifier: the log odds that a row comes from the numerator."""
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -34,7 +33,7 @@ class LogOdds:
 
     def __call__(self, x: Floats) -> Floats:
         """Return the log odds; probabilities are kept `least` away from zero and one."""
-        with parallel.single_threaded() if x.size < WORTH_THREADS else nullcontext():
+        with parallel.single_threaded() if x.size < WORTH_THREADS else parallel.openmp():
             probability = np.clip(self.classifier.predict_proba(x)[:, 1], self.least, 1 - self.least)
         return np.log(probability) - np.log1p(-probability) - self.prior_log_odds
 

@@ -10,9 +10,7 @@ rotated according to their EXIF data.
 """
 
 import io
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -20,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._runtime.extras import require
-from vwkde._runtime.shared import Shared
+from vwkde._runtime.filters import ignoring
 from vwkde.inspection.data.errors import refuse
 
 if TYPE_CHECKING:
@@ -109,14 +107,7 @@ def _require_pillow() -> None:
     require("PIL", "Inspection needs Pillow", "inspect")
 
 
-@contextmanager
-def _ignoring_pillow() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module=r"PIL\.")
-        yield
-
-
-_without_pillow_warnings = Shared(_ignoring_pillow)
+_without_pillow_warnings = ignoring(module=r"PIL\.")
 """Suppress Pillow's warnings: an image that it warns about is either refused here, or can be read anyway."""
 
 
