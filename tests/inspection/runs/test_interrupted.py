@@ -187,7 +187,7 @@ def test_an_output_folder_that_is_a_file(folder, tmp_path):
     done = run("fit", folder / "good", "-o", tmp_path / "file" / "part.vwkde")
     assert "a folder is needed there" in str(done.exception)
     done = run("fit", folder / "good", "-o", tmp_path)
-    assert "is a folder. Name a file" in str(done.exception)
+    assert "is a folder. Give a file name" in str(done.exception)
     assert (tmp_path / "file").read_text() == "mine"
 
 

@@ -212,7 +212,7 @@ def test_too_large_a_stream_is_refused_while_it_comes(inspector):
             line.sendall(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
         reply = line.makefile("rb").read()
     assert b" 413 " in reply.splitlines()[0]
-    assert b"more than" in reply
+    assert b"larger than" in reply
 
 
 def test_a_request_without_an_image_is_told_what_is_expected(site):
