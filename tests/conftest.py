@@ -165,6 +165,7 @@ SLOW = {
         "test_one_computation_serves_both_tables",
         "test_real_images_are_told_apart",
     ),
+    "reproduce/test_tasks.py": ("test_outcomes_come_by_name",),
     "test_bench.py": (
         "test_every_engine_takes_part",
         "test_every_task_is_timed",
@@ -232,7 +233,10 @@ SLOW = {
         "test_without_options_the_scores_are_chosen_by_the_held_out_loss_and_it_is_told",
     ),
     "test_scale_docs.py": ALL,
-    "test_two_sample.py": ("test_power_on_a_shift_is_that_of_the_energy_test",),
+    "test_two_sample.py": (
+        "test_power_on_a_shift_is_that_of_the_energy_test",
+        "test_the_level_is_held",
+    ),
 }
 """Files below the folder of the tests, and what the names of their slow tests begin with."""
 
