@@ -27,8 +27,9 @@ import grimp
 import numpy as np
 
 PACKAGE = "vwkde"
-EXECUTORS = {"_runtime", "cluster", "executors", "parallel", "streams", "_blocks", "_cluster", "_progress", "_shared"}
-"""Parts of the names of modules, in this and older checkouts, whose job is to run what others hand them."""
+EXECUTORS = {"_runtime", "cluster", "executors", "parallel", "clouds", "streams"}
+EXECUTORS |= {"_blocks", "_cluster", "_progress", "_shared"}  # of older checkouts
+"""Parts of the names of modules whose job is to run what others hand them, on threads, workers or passes over rows."""
 INSPECTOR = ("inspection", "inspection.model.inspector", "inspection.inspector")
 """Where newer and older checkouts have `SurfaceInspector`."""
 
