@@ -124,6 +124,7 @@ SLOW = {
         "test_warnings_are_one_line",
     ),
     "inspection/data/test_images.py": ("test_a_bomb_is_refused_without_decoding",),
+    "inspection/model/test_concurrency.py": ALL,
     "inspection/model/test_inspector.py": (
         "test_a_blank_image_is_rejected_without_a_fuss",
         "test_a_gpu_judges_as_the_cpu_does",
@@ -153,6 +154,7 @@ SLOW = {
         "test_the_command_serves_until_it_is_interrupted",
     ),
     "inspection/server/test_browser.py": ALL,
+    "inspection/server/test_load.py": ALL,
     "inspection/test_front.py": ("test_the_examples_run",),
     "reproduce/test_detectors.py": (
         "test_distances_to_neighbours_are_those_of_a_sort",
@@ -179,6 +181,11 @@ SLOW = {
         "test_scikit_learn_accepts_it",
         "test_several_classes",
         "test_the_posterior_of_high_dimensional_gaussians_is_near_the_truth",
+    ),
+    "test_concurrency.py": (
+        "test_a_child_started_while_threads_estimate",
+        "test_threads_may_be_the_first",
+        "test_threads_that_estimate_at_once",
     ),
     "test_dask.py": ALL,
     "test_datasets.py": ("test_divergences_are_those_of_the_paper",),

@@ -1,33 +1,23 @@
-import multiprocessing
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier, Event, Thread
+from functools import partial
+from threading import Barrier, Event, Lock, Thread, current_thread
+from time import sleep
 
 import numpy as np
 import pytest
 import scipy.linalg.cython_blas  # noqa: F401
 from threadpoolctl import threadpool_info
 
-from support.work import kl_of_two_samples
+from support.together import PATIENCE, together
 from vwkde._compute import parallel
 from vwkde._runtime import progress
 from vwkde._runtime.lazy import lazy
 
-PATIENCE = 60
-"""Seconds after which work that should take less than one is taken to hang."""
-
 
 def blas_threads():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-
-def finish(threads):
-    """Start threads and wait for them with a time limit: threads that hang do not block the tests."""
-    for thread in threads:
-        thread.daemon = True
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert not any(thread.is_alive() for thread in threads)
 
 
 def test_slices_cover_the_range_once():
@@ -91,7 +81,7 @@ def test_results_over_rows_are_those_of_the_blocks():
 def test_overlapping_runs_restore_blas():
     before = blas_threads()
     meet = Barrier(2)
-    finish([Thread(target=parallel.run, args=(lambda _: meet.wait(5), [0])) for _ in range(2)])
+    together(*[partial(parallel.run, lambda _: meet.wait(5), [0])] * 2)
     assert blas_threads() == before
 
 
@@ -143,14 +133,12 @@ class Layered:
 
 def test_many_callers_with_lazy_values_and_blocks_within_blocks_finish():
     expected = Layered(3).total
-    found = []
 
     def call():
         with parallel.at_most(2):
-            found.extend(Layered(3).total for _ in range(5))
+            return [Layered(3).total for _ in range(5)]
 
-    finish([Thread(target=call) for _ in range(6)])
-    assert found == [expected] * 30
+    assert together(*[call] * 6) == [[expected] * 5] * 6
 
 
 def test_threads_of_others_that_run_blocks_do_not_wait_for_the_pool_that_waits_for_them():
@@ -160,14 +148,11 @@ def test_threads_of_others_that_run_blocks_do_not_wait_for_the_pool_that_waits_f
         with ThreadPoolExecutor(1) as other, parallel.at_most(2):
             return sum(other.submit(parallel.run, int, [i, i + 1]).result(PATIENCE))
 
-    found = []
-
     def call():
         with parallel.at_most(2):
-            found.append(parallel.run(work, range(6)))
+            return parallel.run(work, range(6))
 
-    finish([Thread(target=call) for _ in range(3)])
-    assert found == [[2 * i + 1 for i in range(6)]] * 3
+    assert together(*[call] * 3) == [[2 * i + 1 for i in range(6)]] * 3
 
 
 def test_a_caller_does_what_a_busy_pool_has_not_begun():
@@ -183,28 +168,82 @@ def test_a_caller_does_what_a_busy_pool_has_not_begun():
 
     filler = Thread(target=fill, daemon=True)
     filler.start()
-    busy.wait(PATIENCE)  # now both threads of the pool are taken
-    found = []
+    busy.wait(PATIENCE)  # now the thread of the pool is taken
 
     def call():
         with parallel.at_most(2):
-            found.append(parallel.run(abs, [-1, -2, -3]))
+            return parallel.run(abs, [-1, -2, -3])
 
-    finish([Thread(target=call)])
+    assert together(call) == [[1, 2, 3]]
     free.set()
     filler.join(PATIENCE)
-    assert found == [[1, 2, 3]]
 
 
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-@pytest.mark.parametrize("method", [m for m in multiprocessing.get_all_start_methods() if m != "forkserver"])
-def test_a_child_process_estimates_what_its_parent_does(method):
-    expected = kl_of_two_samples()  # the pool has threads now, which a forked child lacks
-    context = multiprocessing.get_context(method)
-    receiver, sender = context.Pipe(duplex=False)
-    child = context.Process(target=kl_of_two_samples, args=(sender,), daemon=True)
-    child.start()
-    assert receiver.poll(2 * PATIENCE)
-    assert receiver.recv() == pytest.approx(expected, rel=1e-12)
-    child.join(PATIENCE)
-    assert child.exitcode == 0
+def test_as_many_threads_work_at_once_as_allowed():
+    lock, now, seen = Lock(), [], set()
+
+    def work(item):
+        with lock:
+            now.append(item)
+            seen.add(len(now))
+        sleep(0.001)
+        with lock:
+            now.remove(item)
+
+    for _ in range(20):
+        with parallel.at_most(2):
+            parallel.run(work, range(20))
+    assert max(seen) == 2
+
+
+def test_an_interruption_of_the_caller_is_raised_before_the_rest_is_done():
+    done, meet = [], Barrier(2)
+
+    def work(item):
+        if item < 2:
+            meet.wait(PATIENCE)  # one on each thread
+            if current_thread() is caller:
+                raise KeyboardInterrupt
+            raised.wait(PATIENCE)
+        done.append(item)
+
+    caller, raised = current_thread(), Event()
+    with pytest.raises(KeyboardInterrupt), parallel.at_most(2):
+        parallel.run(work, range(50))
+    raised.set()
+    assert len(done) < 3
+
+
+def test_an_interruption_on_a_thread_of_the_pool_reaches_the_caller():
+    meet = Barrier(2)
+
+    def work(_):
+        meet.wait(PATIENCE)
+        if current_thread() is not caller:
+            raise SystemExit
+
+    caller = current_thread()
+    with pytest.raises(SystemExit), parallel.at_most(2):
+        parallel.run(work, range(2))
+
+
+LAST_THREAD = """
+import time
+from threading import Thread, main_thread
+from vwkde._compute import parallel
+
+def call():
+    main_thread().join()
+    time.sleep(0.5)  # the pool is closed now
+    with parallel.at_most(2):
+        print(parallel.run(abs, [-1, -2, -3]))
+
+with parallel.at_most(2):
+    parallel.run(abs, [-1, -2])
+Thread(target=call).start()
+"""
+
+
+def test_a_thread_that_outlives_the_main_one_does_its_blocks():
+    ended = subprocess.run([sys.executable, "-c", LAST_THREAD], capture_output=True, text=True, timeout=PATIENCE)
+    assert (ended.stdout, ended.stderr) == ("[1, 2, 3]\n", "")

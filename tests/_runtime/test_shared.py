@@ -1,9 +1,9 @@
-import multiprocessing
-import os
 from contextlib import contextmanager, nullcontext
+from threading import Event, Thread
 
 import pytest
 
+from support.processes import forks, ignores_fork_warning, in_child
 from vwkde._runtime.shared import Shared
 
 
@@ -41,17 +41,58 @@ def test_a_state_that_could_not_be_entered_is_tried_again():
         assert len(tries) == 2
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@forks
+@ignores_fork_warning
 def test_a_child_forked_while_another_thread_enters_can_enter():
     shared = Shared(nullcontext)
 
     def enter():
         with shared():
-            pass
+            return True
 
-    child = multiprocessing.get_context("fork").Process(target=enter, daemon=True)
     with shared._lock:  # as another thread may hold it at that moment
-        child.start()
-    child.join(30)
-    assert child.exitcode == 0
+        assert in_child(enter)
+
+
+@contextmanager
+def listed(states):
+    states.append("changed")
+    yield
+    states.remove("changed")
+
+
+@forks
+@ignores_fork_warning
+def test_a_child_forked_while_another_thread_holds_the_state_does_not_keep_it():
+    states, entered, left = [], Event(), Event()
+    shared = Shared(lambda: listed(states))
+
+    def hold():
+        with shared():
+            entered.set()
+            left.wait(60)
+
+    def states_in_turn():
+        first = list(states)
+        with shared():
+            return first, list(states)
+
+    holder = Thread(target=hold)
+    holder.start()
+    entered.wait(60)
+    assert in_child(states_in_turn) == ([], ["changed"])
+    assert states == ["changed"]
+    left.set()
+    holder.join(60)
+    assert states == []
+
+
+@forks
+@ignores_fork_warning
+def test_a_child_forked_by_the_thread_that_holds_the_state_keeps_it():
+    states = []
+    shared = Shared(lambda: listed(states))
+
+    with shared():
+        assert in_child(states.copy) == ["changed"]
+    assert states == []

@@ -9,9 +9,10 @@ from scipy.optimize import minimize_scalar
 from sklearn.model_selection import cross_val_score
 
 import vwkde
+from support.together import together
 from vwkde import BiasWarning, DegenerateDataWarning, DensityRatio, OverlapWarning
 from vwkde._compute import parallel
-from vwkde._runtime.warn import warn
+from vwkde._runtime.warn import warn, without
 from vwkde.exceptions import FewImagesWarning
 
 RANDOM = np.random.default_rng(0)
@@ -120,3 +121,27 @@ def test_code_run_from_text_gets_its_warnings():
     """Its globals have no `__name__`, where `exec` is given a plain dictionary."""
     with pytest.warns(OverlapWarning, match="extrapolation"):
         exec("kl_divergence(P, Q)", {"kl_divergence": vwkde.kl_divergence, "P": P, "Q": Q + 9})
+
+
+def test_a_thread_suppresses_its_own_warnings_and_those_of_its_blocks_only():
+    suppressing, done = threading.Event(), threading.Event()
+
+    def suppress():
+        with without(DegenerateDataWarning), parallel.at_most(2):
+            suppressing.set()
+            done.wait(60)
+            parallel.run(lambda _: warn("constant", DegenerateDataWarning), range(4))
+            with pytest.raises(OverlapWarning):
+                warn("apart", OverlapWarning)
+        with pytest.raises(DegenerateDataWarning):
+            warn("constant", DegenerateDataWarning)
+
+    def warn_meanwhile():
+        suppressing.wait(60)
+        try:
+            with pytest.raises(DegenerateDataWarning):
+                warn("constant", DegenerateDataWarning)
+        finally:
+            done.set()
+
+    together(suppress, warn_meanwhile)

@@ -3,6 +3,10 @@
 import http.client
 import io
 import json
+import re
+import signal
+import subprocess
+import sys
 import threading
 import time
 import uuid
@@ -23,9 +27,9 @@ SIDE = 128
 GOOD = 22
 
 
-def surface(seed, defect=False):
+def surface(seed, defect=False, side=SIDE):
     """Return a rough surface as 8-bit gray; a defect is a smooth square in its lower right."""
-    image = ndimage.gaussian_filter(np.random.default_rng(seed).normal(size=(SIDE, SIDE)), 1.5)
+    image = ndimage.gaussian_filter(np.random.default_rng(seed).normal(size=(side, side)), 1.5)
     if defect:
         image[64:112, 64:112] = ndimage.gaussian_filter(image, 6)[64:112, 64:112]
     return np.clip(128 + 128 * image, 0, 255).astype(np.uint8)
@@ -53,13 +57,13 @@ def _fitted(count):
 class Address:
     """Where a server listens, and how to ask it."""
 
-    def __init__(self, host, port):
-        self.host, self.port = host, port
+    def __init__(self, host, port, patience=30):
+        self.host, self.port, self.patience = host, port, patience
         self.url = f"http://{host}:{port}/"
 
     def ask(self, method, path, body=None, headers=()):
         """Return the status, the headers and the body of the answer, JSON being read."""
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=30)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=self.patience)
         try:
             connection.request(method, path, body, dict(headers))
             reply = connection.getresponse()
@@ -99,6 +103,26 @@ def served(inspector, **options):
     finally:
         running.should_exit = True
         thread.join()
+
+
+@contextmanager
+def serving_process(path, patience):
+    """Serve a model file by the command, in a process of its own; give its address and the process."""
+    command = [sys.executable, "-X", "faulthandler", "-m", "vwkde.cli", "inspect", "serve", "-m", path, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            line = process.stdout.readline()
+            port = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
+            assert port, line + process.stderr.read()
+            yield Address("127.0.0.1", int(port[1]), patience), process
+        finally:
+            process.kill()
+
+
+def stacks_of(process):
+    """End a server that hangs, and return what each of its threads was doing."""
+    process.send_signal(signal.SIGABRT)
+    return process.stderr.read()
 
 
 @contextmanager

@@ -26,11 +26,15 @@ def slow_the_first_time(block, block_info=None, folder=None):
     return block
 
 
-def kl_of_two_samples(sender=None):
-    """Return a divergence that is computed on more than one thread; also send it to another process, if given."""
-    random = np.random.default_rng(0)
+def kl_of(seed):
+    """Return the divergence of two small samples, which takes more than one thread to compute."""
+    random = np.random.default_rng(seed)
     p, q = random.normal(size=(400, 3)), random.normal(0.5, 1.2, size=(300, 3))
-    value = vwkde.kl_divergence(p, q, n_threads=2).value
-    if sender is not None:
-        sender.send(value)
-    return value
+    return vwkde.kl_divergence(p, q, n_threads=2).value
+
+
+def score_of(path, image):
+    """Return what the inspection in a model file says of an image."""
+    from vwkde.inspection import SurfaceInspector
+
+    return SurfaceInspector.load(path).check(image).score
