@@ -32,7 +32,6 @@ SLOW = {
         "test_torch_gives_the_answers_of_numba",
         "test_without_torch_the_command_that_installs_it_is_told",
     ),
-    "_compute/test_parallel.py": ("test_a_child_process_estimates_what_its_parent_does",),
     "_coordinates/test_directions.py": (
         "test_many_directions_are_none_to_choose_from",
         "test_two_directions_of_twelve_are_found_where_first_and_second_moments_agree",
