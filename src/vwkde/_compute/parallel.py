@@ -93,7 +93,7 @@ def run(work: Callable[[T], R], items: Sequence[T], stage: str | None = None) ->
     from every thread.
     """
     threads = min(thread_count(), len(items))
-    with _single_threaded_blas():
+    with single_threaded_blas():
         results: Iterator[R] = _shared_out(work, items, threads) if threads > 1 else map(work, items)
         return list(track(results, stage, len(items)) if stage else results)
 
@@ -154,7 +154,7 @@ def single_threaded() -> Iterator[None]:
 
     For many small operations: waking more threads costs more than it gains, and much more on a busy machine.
     """
-    with _single_threaded_blas(), _openmp().limit(limits=1, user_api="openmp"):
+    with single_threaded_blas(), _openmp().limit(limits=1, user_api="openmp"):
         yield
 
 
@@ -205,4 +205,5 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-_single_threaded_blas = Shared(lambda: _blas().limit(limits=1, user_api="blas"))
+single_threaded_blas = Shared(lambda: _blas().limit(limits=1, user_api="blas"))
+"""Limit BLAS to one thread during a `with` statement: in blocks of work, and where its operations are small."""

@@ -8,10 +8,12 @@ pytest.importorskip("safetensors")
 
 from scipy import ndimage
 from sklearn.exceptions import NotFittedError
+from threadpoolctl import threadpool_info
 
 from vwkde.inspection import SurfaceInspector
 from vwkde.inspection.data.errors import ImageError
 from vwkde.inspection.model.container import ModelFileError, read_container, write_container
+from vwkde.inspection.model.features import GradientMoments
 from vwkde.inspection.model.library import Library
 
 SHAPE = (160, 160)
@@ -103,6 +105,19 @@ def test_any_function_measures_but_only_names_are_saved(tmp_path):
     assert np.isfinite(found.check(surface(9)).score)
     with pytest.raises(ValueError, match="Only inspectors with named features can be saved"):
         found.save(tmp_path / "part.vwkde")
+
+
+def test_patches_are_measured_with_blas_on_one_thread():
+    """Small products on several threads make each other wait when several images are checked at once."""
+    seen = set()
+
+    def measure(image):
+        seen.update(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+        return GradientMoments()(image)
+
+    inspector = SurfaceInspector(features=measure, false_reject_rate=0.3).fit([surface(seed) for seed in range(4)])
+    inspector.check(surface(10))
+    assert seen == {1}
 
 
 def test_what_cannot_be_judged_is_told(inspector, tmp_path):

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from vwkde._compute.choice import choose_resources
 from vwkde._compute.executors import DASK
-from vwkde._compute.parallel import at_most
+from vwkde._compute.parallel import at_most, single_threaded_blas
 from vwkde._compute.resources import Resources
 from vwkde.inspection.data.arrays import as_image, check_shape
 from vwkde.inspection.model.calibration import Calibration, check_rate
@@ -210,16 +210,17 @@ class SurfaceInspector:
         start = perf_counter()
         image = as_image(image, name)
         check_shape(image, learnt.image_shape, name)
-        with at_most(self.n_threads):
+        with at_most(self.n_threads), single_threaded_blas():  # products of patches are small
             measured = rows_of(learnt.features(image))
             compared = learnt.library.compare(learnt.coordinates(measured), self._resources)
+            log_ratio = pixel_map(compared, learnt.features, learnt.image_shape)
         return Inspection(
             name,
             compared.score,
             learnt.scores.p_value(compared.score),
             learnt.scores.threshold,
             learnt.names[compared.nearest],
-            pixel_map(compared, learnt.features, learnt.image_shape),
+            log_ratio,
             learnt.peaks.threshold,
             1000 * (perf_counter() - start),
         )
