@@ -246,7 +246,7 @@ class SurfaceInspector:
         >>> [(result.name, result.verdict) for result in inspector.check_all(new)]
         [('first', 'OK'), ('last', 'NG')]
         """
-        self._check_fitted()
+        _ = self._fitted  # refuse an unfitted inspector here, not at the first image
         return self._resources.executor.spread(_check, self, images)
 
     @property
@@ -383,17 +383,14 @@ class SurfaceInspector:
 
     @property
     def _fitted(self) -> Learnt:
-        self._check_fitted()
+        if not hasattr(self, "_learnt"):
+            raise NotFittedError("This SurfaceInspector is not fitted yet. Call 'fit' with good images first.")
         return self._learnt
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: a summary of what was learnt, and the scores of good images."""
         title = f"SurfaceInspector: {self.features_name} features, false-reject rate {self.false_reject_rate:g}"
         return learnt_card(title, getattr(self, "_learnt", None))
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "_learnt"):
-            raise NotFittedError("This SurfaceInspector is not fitted yet. Call 'fit' with good images first.")
 
 
 def _check(inspector: SurfaceInspector, named: tuple[str, Singles]) -> Inspection:
