@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import stdtrit
 
 from vwkde._display import html, svg
 from vwkde._display.text import shown as shown
@@ -34,6 +34,8 @@ class Estimate:
         that are averaged, or the effect of the bias that the weight leaves.
     confidence_level : float, default=0.95
         The probability with which the interval should cover the true value.
+    degrees_of_freedom : float, default=inf
+        Of the t distribution that gives the interval its width: with few rows the standard error itself is uncertain.
     diagnostics : dict
         What was chosen from the data, and how well the samples overlap; see `DensityRatio.diagnostics_`.
 
@@ -53,6 +55,7 @@ class Estimate:
     unit: str = "nats"
     systematic_error: float = 0.0
     confidence_level: float = 0.95
+    degrees_of_freedom: float = np.inf
     diagnostics: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -64,7 +67,8 @@ class Estimate:
         tuple of float
             The lower and the upper end.
         """
-        width = float(ndtri(0.5 + self.confidence_level / 2) * np.hypot(self.standard_error, self.systematic_error))
+        quantile = stdtrit(self.degrees_of_freedom, 0.5 + self.confidence_level / 2)
+        width = float(quantile * np.hypot(self.standard_error, self.systematic_error))
         return self.value - width, self.value + width
 
     def __float__(self) -> float:

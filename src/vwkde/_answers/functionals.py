@@ -8,6 +8,10 @@ Except KL, every divergence here is D = ∫ q·f(p/q), or a function of one such
 
 Their average has neither error. The terms of the one-step form are also the influence functions, whose variances give
 the standard error. Everything is written in u = log r.
+
+Where the densities are nearly equal, the influence functions vanish, and a divergence is quadratic in the noise of u:
+with k numbers estimated from n and m rows, its variance is k/2·(1/n + 1/m)² times f″(1)², while the mean variance of u
+is k·(1/n + 1/m). That part is always added.
 """
 
 from collections.abc import Callable
@@ -35,6 +39,11 @@ class AtSample(NamedTuple):
     noise: Floats | float = 0.0
     behind: float = 1.0
 
+    @property
+    def mean_noise(self) -> float:
+        """The mean of the noise."""
+        return self.mean(np.broadcast_to(self.noise, self.weight.shape))
+
     def mean(self, terms: Floats) -> float:
         """Return the weighted mean of one term per point."""
         return float(np.average(terms, weights=self.weight))
@@ -52,13 +61,23 @@ class AtSample(NamedTuple):
         return self._replace(log_ratio=np.clip(self.log_ratio, -most, most))
 
 
+def _quadratic_variance(numerator: AtSample, denominator: AtSample) -> float:
+    """Return the variance of KL that is left where the densities are equal: half the noise, over the rows."""
+    per_row = sum(1 / effective_rows(sample.weight) / sample.behind for sample in (numerator, denominator))
+    return float(0.25 * (numerator.mean_noise + denominator.mean_noise) * per_row)
+
+
 @dataclass(frozen=True)
 class Integral:
-    """∫ q·f(p/q) by its terms in u = log r, of ratios truncated at a power of the number of rows."""
+    """∫ q·f(p/q) by its terms in u = log r, of ratios truncated at a power of the number of rows.
+
+    `curvature` is f″(1), which says how it varies between nearly equal densities, relative to KL.
+    """
 
     plugged_in: Callable[[Floats], Floats]
     on_numerator: Callable[[Floats], Floats]
     on_denominator: Callable[[Floats], Floats]
+    curvature: float
     power: float = 0.5
 
     def estimate(self, numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
@@ -67,19 +86,23 @@ class Integral:
         plugged_in = 0.5 * sum(sample.mean(self.plugged_in(sample.log_ratio)) for sample in (p, q))
         p_terms, q_terms = self.on_numerator(p.log_ratio), self.on_denominator(q.log_ratio)
         one_step = p.mean(p_terms) + q.mean(q_terms)
-        return 0.5 * (plugged_in + one_step), float(np.sqrt(p.variance_of_mean(p_terms) + q.variance_of_mean(q_terms)))
+        variance = p.variance_of_mean(p_terms) + q.variance_of_mean(q_terms)
+        variance += self.curvature**2 * _quadratic_variance(numerator, denominator)
+        return 0.5 * (plugged_in + one_step), float(np.sqrt(variance))
 
 
 _JENSEN_SHANNON = Integral(  # the mean of KL(p ‖ m) and KL(q ‖ m), m = (p + q)/2
     lambda u: np.log(2) + expit(u) * log_expit(u) + expit(-u) * log_expit(-u),
     lambda u: 0.5 * (np.log(2) + log_expit(u)),
     lambda u: 0.5 * (np.log(2) + log_expit(-u)),
+    curvature=0.25,
     power=1.0,
 )
 _TOTAL_VARIATION = Integral(  # ½ ∫ |p − q|
     lambda u: np.abs(np.tanh(u / 2)),
     lambda u: 0.5 * np.sign(u),
     lambda u: -0.5 * np.sign(u),
+    curvature=0.0,  # it has a corner there: see `total_variation`
     power=np.inf,  # bounded terms: nothing to truncate
 )
 
@@ -90,6 +113,7 @@ def _affinity(order: float) -> Integral:
         lambda u: 2 * np.exp(order * u) * expit(-u),
         lambda u: order * np.exp((order - 1) * u),
         lambda u: (1 - order) * np.exp(order * u),
+        curvature=order * (order - 1),
     )
 
 
@@ -105,7 +129,8 @@ def _log_moment(order: float, numerator: AtSample, denominator: AtSample) -> tup
     p_terms, q_terms = np.exp(p_logs - largest), np.exp(q_logs - largest)
     variance = order**2 * p.variance_of_mean(p_terms) + (order - 1) ** 2 * q.variance_of_mean(q_terms)
     mean = max(p.mean(p_terms), np.finfo(np.float64).tiny)
-    return float(largest + np.log(mean)), float(np.sqrt(variance) / mean)
+    variance = variance / mean**2 + (order * (order - 1)) ** 2 * _quadratic_variance(numerator, denominator)
+    return float(largest + np.log(mean)), float(np.sqrt(variance))
 
 
 def chi2(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
@@ -118,13 +143,17 @@ def kl(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
     """Return ∫ p·log(p/q), the mean log ratio over the numerator as the paper has it, and its standard error.
 
     All rows of the denominator contribute the variance of the ratio, minus the noise that its estimation adds: if the
-    densities are equal, there is only noise. It is only roughly known, so at least half of the variance stays.
+    densities are equal, there is only noise. It is only roughly known, so at least half of the variance stays. A few
+    rows of the denominator hardly show the tail of the ratio, but those of the numerator do: Var_q(r) = E_p[r] − 1.
     """
     ratio = np.exp(denominator.truncated().log_ratio)
-    noise = denominator.mean(ratio**2 * denominator.noise) / effective_rows(denominator.weight)
-    variance = numerator.variance_of_mean(numerator.log_ratio)
+    rows = effective_rows(denominator.weight)
+    noise = denominator.mean(ratio**2 * denominator.noise) / rows
     scatter = denominator.variance_of_mean(ratio)
-    variance += max(0.5 * scatter, scatter - noise) / denominator.behind
+    tail = (numerator.mean(np.exp(np.minimum(numerator.log_ratio, np.log(rows)))) - 1) / rows
+    variance = numerator.variance_of_mean(numerator.log_ratio)
+    variance += max(0.5 * scatter, scatter - noise, tail) / denominator.behind
+    variance += _quadratic_variance(numerator, denominator)
     return numerator.mean(numerator.log_ratio), float(np.sqrt(variance))
 
 
@@ -150,6 +179,15 @@ def renyi(numerator: AtSample, denominator: AtSample, order: float) -> tuple[flo
     return float(np.log(affinity) / (order - 1)), float(error / affinity / (1 - order))
 
 
+def total_variation(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
+    """Return ½ ∫ |p − q| and its standard error, which is at least what noise alone makes of equal densities."""
+    value, error = _TOTAL_VARIATION.estimate(numerator, denominator)
+    noise = [
+        sample.mean(np.sqrt(np.broadcast_to(sample.noise, sample.weight.shape))) for sample in (numerator, denominator)
+    ]
+    return value, max(error, float(np.mean(noise) / np.sqrt(2 * np.pi)))
+
+
 KINDS: dict[str, Callable[..., tuple[float, float]]] = {
     "kl": kl,
     "reverse-kl": reverse_kl,
@@ -157,7 +195,7 @@ KINDS: dict[str, Callable[..., tuple[float, float]]] = {
     "renyi": renyi,
     "hellinger": hellinger,
     "chi2": chi2,
-    "total-variation": _TOTAL_VARIATION.estimate,
+    "total-variation": total_variation,
 }
 """The divergences by name. Each takes the log ratios at both samples and returns (value, standard error)."""
 

@@ -9,20 +9,29 @@ Candidates with similar losses share the answer: their log ratios are averaged w
 with the loss. At single points only the best bandwidth of each form takes part. In averages all bandwidths do, since
 their losses hardly differ although their bias does. Candidates that depend on the choice of axes take part only if they
 are clearly better; otherwise any affine copy of the data gives the same answer.
+
+The best of many candidates owes part of its small loss to the rows that it was judged by. So where averages use the log
+ratio at a row, the shares come from the other rows: those outside the fold that the row belongs to.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._data.sample import Sample
 from vwkde._data.validation import Array
 from vwkde._fit.candidates import Candidate, Coordinates, Space, on_all_rows
 from vwkde._fit.guided_ratio import Ratio
 from vwkde._fit.kernel_estimate import Numerics
-from vwkde._models.log_loss import AtBoth, fall_of_log_loss
+from vwkde._models.folds import deal_folds
+from vwkde._models.guides.cross_fit import FOLDS
+from vwkde._models.log_loss import AtBoth, fall_of_loss, mean_loss
 
 Floats = NDArray[np.float64]
+Masks = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+"""Which rows of the numerator count, and which of the denominator."""
 
 _FARTHEST = 1e9
 """Points farther out than this many standard deviations are moved to this distance, so that nothing overflows."""
@@ -51,10 +60,26 @@ class Member:
 
 
 @dataclass(frozen=True)
+class FoldShares:
+    """The members' shares in averages at the rows of each fold, (folds, members), and the fold of every row."""
+
+    shares: Floats
+    folds: tuple[NDArray[np.intp], NDArray[np.intp]]
+
+    def at(self, side: int) -> Floats:
+        """Return the shares at the rows of a sample, (members, rows)."""
+        return self.shares[self.folds[side]].T
+
+
+@dataclass(frozen=True)
 class Average:
-    """The members that share the answer."""
+    """The members that share the answer.
+
+    `by_fold` has the shares in averages for each fold; without it, all rows use the members' own shares.
+    """
 
     members: tuple[Member, ...]
+    by_fold: FoldShares | None = None
 
     @property
     def main(self) -> Member:
@@ -68,22 +93,33 @@ class Average:
 
     def log_ratio(self, x: Array) -> Floats:
         """Return the log ratio at new points."""
-        return _mean([(share, member.ratio.log_ratio(member.place(x))) for member, share in self._shares(False)])
+        parts = [(m.pointwise, m.ratio.log_ratio(m.place(x))) for m in self.members if m.pointwise]
+        return np.sum([share * values for share, values in parts], axis=0)
 
     def at_samples(self, averages: bool) -> AtBoth:
         """Return the log ratios at both samples, each point left out, for averages or for single points."""
-        parts = [(share, member.ratio.at_samples) for member, share in self._shares(averages)]
-        return _mean([(share, at[0]) for share, at in parts]), _mean([(share, at[1]) for share, at in parts])
+        return self._mean(lambda ratio: ratio.at_samples, averages)
 
     def noise(self) -> AtBoth:
         """Return the variance, at both samples, that the guides' fits add to the log ratios used in averages."""
-        parts = [(share, member.ratio.noise) for member, share in self._shares(averages=True)]
-        sides = [_mean([(share, np.sqrt(noise[side])) for share, noise in parts]) ** 2 for side in (0, 1)]
-        return sides[0], sides[1]
+        spread = self._mean(lambda ratio: (np.sqrt(ratio.noise[0]), np.sqrt(ratio.noise[1])), averages=True)
+        return spread[0] ** 2, spread[1] ** 2
 
-    def _shares(self, averages: bool) -> list[tuple[Member, float]]:
-        shares = [(member, member.average if averages else member.pointwise) for member in self.members]
-        return [(member, share) for member, share in shares if share > 0]
+    def _mean(self, values: Callable[[Ratio], AtBoth], averages: bool) -> AtBoth:
+        means = []
+        for side in (0, 1):
+            shares = self._shares(side, averages)
+            parts = [
+                share * values(m.ratio)[side] for m, share in zip(self.members, shares, strict=True) if share.any()
+            ]
+            means.append(np.sum(parts, axis=0))
+        return means[0], means[1]
+
+    def _shares(self, side: int, averages: bool) -> Floats:
+        """Return the shares at the rows of a sample, (members, rows), or (members, 1) where all rows have the same."""
+        if averages and self.by_fold is not None:
+            return self.by_fold.at(side)
+        return np.array([[member.average if averages else member.pointwise] for member in self.members])
 
 
 def average_of(
@@ -91,26 +127,45 @@ def average_of(
 ) -> Average:
     """Return the mean of the candidates that share the answer, each fitted to all rows of its space."""
     pointwise, average = shares(candidates, averages=False), shares(candidates, averages=True)
-    members = []
+    by_fold, folds = _shares_by_fold(candidates, numerics.seed)
+    used = np.any([pointwise, average, *by_fold], axis=0)
+    members, order = [], []
     for space in spaces:
-        chosen = [i for i, c in enumerate(candidates) if c.space.name == space.name and (pointwise[i] or average[i])]
+        chosen = [i for i, c in enumerate(candidates) if c.space.name == space.name and used[i]]
         ratios = on_all_rows([candidates[i] for i in chosen], space, bandwidth, numerics)
         for i, ratio in zip(chosen, ratios, strict=True):
             members.append(Member(space.coordinates, space.name, ratio, pointwise[i], average[i]))
-    return Average(tuple(members))
+        order += chosen
+    all_judged = all(len(fold) == len(sample) for fold, sample in zip(folds, spaces[0].samples, strict=True))
+    return Average(tuple(members), FoldShares(by_fold[:, order], folds) if all_judged else None)
 
 
-def shares(candidates: list[Candidate], averages: bool) -> list[float]:
-    """Return the share of each candidate in the answer, for averages or for single points."""
-    losses = np.array([c.average_loss if averages else c.loss for c in candidates])
-    allowed = _allowed_axes(candidates, losses)
+def shares(candidates: list[Candidate], averages: bool, counted: Masks | None = None) -> list[float]:
+    """Return the share of each candidate in the answer, for averages or for single points.
+
+    `counted` are the rows by whose losses candidates are compared: by default, all.
+    """
+    samples = candidates[0].space.samples
+    terms = [c.average_terms if averages else c.terms for c in candidates]
+    if counted is not None:
+        samples = samples[0].subset(counted[0]), samples[1].subset(counted[1])
+        terms = [(at_p[counted[0]], at_q[counted[1]]) for at_p, at_q in terms]
+    losses = np.array([mean_loss(each, samples) for each in terms])
+    allowed = _allowed_axes(candidates, terms, losses, samples)
     allowed &= losses <= max(_IGNORANCE, losses[allowed].min())
     if not averages:
         allowed &= _best_bandwidths(candidates, losses)
-    rows = 4 / sum(1 / sample.effective_rows for sample in candidates[0].space.samples)
+    rows = 4 / sum(1 / sample.effective_rows for sample in samples)
     share = np.where(allowed, np.exp(-_TEMPERATURE * rows * (losses - losses[allowed].min())), 0.0)
     share[share < _SMALLEST_SHARE * share.max()] = 0.0
     return list(share / share.sum())
+
+
+def _shares_by_fold(candidates: list[Candidate], seed: int) -> tuple[Floats, tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return the shares in averages, (folds, candidates), by the rows outside each fold; and the fold of every row."""
+    samples = candidates[0].space.samples
+    p, q = (deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in samples)
+    return np.array([shares(candidates, True, (p != fold, q != fold)) for fold in range(FOLDS)]), (p, q)
 
 
 def _best_bandwidths(candidates: list[Candidate], losses: Floats) -> NDArray[np.bool_]:
@@ -123,16 +178,13 @@ def _best_bandwidths(candidates: list[Candidate], losses: Floats) -> NDArray[np.
     return np.isin(np.arange(len(candidates)), list(best.values()))
 
 
-def _allowed_axes(candidates: list[Candidate], losses: Floats) -> NDArray[np.bool_]:
+def _allowed_axes(
+    candidates: list[Candidate], terms: list[AtBoth], losses: Floats, samples: tuple[Sample, Sample]
+) -> NDArray[np.bool_]:
     """Mark the candidates that do not depend on the axes, or those that do if they are clearly better."""
     axes_matter = np.array([c.axes_matter for c in candidates])
     if axes_matter.all() or not axes_matter.any():
         return np.ones(len(candidates), dtype=bool)
-    free, bound = (candidates[np.flatnonzero(mask)[np.argmin(losses[mask])]] for mask in (~axes_matter, axes_matter))
-    fall = losses[~axes_matter].min() - losses[axes_matter].min()
-    _, error = fall_of_log_loss(free.at_samples, bound.at_samples, free.space.samples)
+    free, bound = (terms[np.flatnonzero(mask)[np.argmin(losses[mask])]] for mask in (~axes_matter, axes_matter))
+    fall, error = fall_of_loss(free, bound, samples)
     return axes_matter if fall > _CLEARLY * error else ~axes_matter
-
-
-def _mean(parts: list[tuple[float, Floats]]) -> Floats:
-    return np.sum([share * values for share, values in parts], axis=0)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from vwkde._data.sample import Sample
 from vwkde._data.validation import Array
@@ -19,10 +18,11 @@ from vwkde._fit.kernel_estimate import KernelEstimate, KernelPair, Numerics, Poi
 from vwkde._fit.weighting import fit_weight
 from vwkde._models.derivatives import Models
 from vwkde._models.guides.cross_fit import CrossFitted, cross_fit, no_guide
-from vwkde._models.log_loss import AtBoth, log_loss
+from vwkde._models.log_loss import AtBoth, loss_of_noise, loss_terms, mean_loss
 from vwkde._models.weights.problem import WeightSettings
 from vwkde._models.weights.protocol import Weight
 from vwkde._models.weights.uniform import UniformWeight
+from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
 Coordinates = Callable[[Array], Floats]
@@ -103,18 +103,25 @@ class Candidate:
     @property
     def loss(self) -> float:
         """The log loss of the log ratio at single points."""
-        return log_loss(self.at_samples, self.space.samples)
+        return mean_loss(self.terms, self.space.samples)
 
     @property
     def average_loss(self) -> float:
-        """The loss; for an unbiased guide alone, minus the part that its noise causes."""
+        """The loss by which candidates for averages are compared."""
+        return mean_loss(self.average_terms, self.space.samples)
+
+    @lazy
+    def terms(self) -> AtBoth:
+        """The log loss at every point of both samples."""
+        return loss_terms(self.at_samples)
+
+    @lazy
+    def average_terms(self) -> AtBoth:
+        """The same; for an unbiased guide alone, minus the part that its noise causes."""
         if self.bandwidth is not None or not self.form.guide.unbiased:
-            return self.loss
-        noise = [
-            np.average(expit(u) * expit(-u) * noise, weights=sample.weight)
-            for u, noise, sample in zip(self.at_samples, self.form.guide.noise, self.space.samples, strict=True)
-        ]
-        return self.loss - float(0.25 * sum(noise))
+            return self.terms
+        by_noise = loss_of_noise(self.at_samples, self.form.guide.sure_noise)
+        return self.terms[0] - by_noise[0], self.terms[1] - by_noise[1]
 
 
 def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -> list[Candidate]:

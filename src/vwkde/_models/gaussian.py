@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma
+from scipy.special import digamma, polygamma
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from vwkde._data.moments import moments_of
@@ -72,6 +72,11 @@ def fit_gaussian_to_all(sample: Sample, name: str | None = None) -> GaussianMode
     return _gaussian_with(mean, scatter / (weight - 1), name)
 
 
+def is_few(freedom: float, columns: int) -> bool:
+    """Return whether a covariance with these degrees of freedom must be shrunk to be inverted."""
+    return freedom < max(2 * columns, columns + 4)
+
+
 def unbiased_gaussian(sample: Sample) -> GaussianModel:
     """Return a Gaussian whose log density is unbiased at every point, if the true density is Gaussian.
 
@@ -79,7 +84,7 @@ def unbiased_gaussian(sample: Sample) -> GaussianModel:
     distribution (as in the unbiased discriminant of Moran and Murphy, 1979).
     """
     n, d = sample.effective_rows, sample.points.shape[1]
-    if n < d + 4:
+    if is_few(n - 1, d):
         return shrunk_gaussian(sample)
     mean, covariance = sample.mean_and_covariance()
     freedom = n - 1
@@ -89,15 +94,56 @@ def unbiased_gaussian(sample: Sample) -> GaussianModel:
     return GaussianModel(mean, precision, float(0.5 * (d / n - log_volume - d * np.log(2 * np.pi))))
 
 
-def shrunk_gaussian(sample: Sample) -> GaussianModel:
-    """Return a Gaussian whose covariance is shrunk towards a multiple of the identity (Ledoit and Wolf, 2004)."""
+def noise_of_unbiased(model: GaussianModel, rows: float, x: Floats) -> Floats:
+    """Return the variance, at points, of the log density that `unbiased_gaussian` fits to rows of a normal sample.
+
+    It follows from the Wishart distribution too. With q the squared distance of a point from the mean, f degrees of
+    freedom and g = f − d, the log density varies by q²/2(g − 3) + q/n + ¼ Σ ψ′((f − i)/2) − q/(g − 1).
+    """
+    freedom, d = rows - 1, x.shape[1]
+    q = np.maximum(2 * (model.log_peak - model.log_density(x)) - d / rows, 0.0)
+    volume = 0.25 * np.sum(polygamma(1, (freedom - np.arange(d)) / 2))
+    return q**2 / (2 * (freedom - d - 3)) + q / rows + volume - q / (freedom - d - 1)
+
+
+def shrunk_gaussian(sample: Sample, towards: Floats | None = None) -> GaussianModel:
+    """Return a Gaussian whose covariance is shrunk towards a multiple of another one (Ledoit and Wolf, 2004).
+
+    By default that is the identity.
+    """
     d = sample.points.shape[1]
+    towards = np.eye(d) if towards is None else towards
     mean, covariance = sample.mean_and_covariance()
-    centred = (sample.points - mean) * np.sqrt(sample.weight)[:, None]
+    inverse, _ = _inverse(towards)
+    centred = (sample.points - mean) * np.sqrt(sample.weight)[:, None] @ np.linalg.cholesky(inverse)
     shrinkage = ledoit_wolf_shrinkage(centred, assume_centered=True) * len(sample) / sample.total
-    covariance = (1 - shrinkage) * covariance + shrinkage * np.eye(d) * np.trace(covariance) / d
+    covariance = (1 - shrinkage) * covariance + shrinkage * towards * np.trace(inverse @ covariance) / d
     precision, log_volume = _inverse(covariance)
     return GaussianModel(mean, precision, float(-0.5 * (log_volume + d * np.log(2 * np.pi))))
+
+
+def pooled_covariance(samples: tuple[Sample, Sample]) -> Floats:
+    """Return the covariance within the samples; if there are too few rows, shrunk towards the identity."""
+    (mean_p, p), (mean_q, q) = (sample.mean_and_covariance() for sample in samples)
+    freedom = [sample.effective_rows - 1 for sample in samples]
+    covariance = np.average([p, q], axis=0, weights=freedom)
+    if is_few(sum(freedom), len(covariance)):
+        centred = np.concatenate([samples[0].points - mean_p, samples[1].points - mean_q])
+        shrinkage = ledoit_wolf_shrinkage(centred, assume_centered=True)
+        covariance = (1 - shrinkage) * covariance + shrinkage * np.eye(len(covariance))
+    return np.asarray(covariance)
+
+
+def shared_gaussians(samples: tuple[Sample, Sample]) -> tuple[GaussianModel, GaussianModel]:
+    """Return Gaussians with one covariance for both samples, whose log densities are unbiased at every point."""
+    d = samples[0].points.shape[1]
+    freedom = sum(sample.effective_rows - 1 for sample in samples)
+    precision, _ = _inverse(pooled_covariance(samples))
+    if not is_few(freedom, d):  # otherwise the covariance is shrunk, and its inverse not too large
+        precision *= (freedom - d - 1) / freedom
+    means = [sample.mean_and_covariance()[0] for sample in samples]
+    peaks = [0.5 * d / sample.effective_rows for sample in samples]
+    return GaussianModel(means[0], precision, peaks[0]), GaussianModel(means[1], precision, peaks[1])
 
 
 def _gaussian_with(mean: Floats, covariance: Floats, name: str | None) -> GaussianModel:

@@ -10,24 +10,50 @@ Floats = NDArray[np.float64]
 AtBoth = tuple[Floats, Floats]
 """Log ratios at the numerator's points and at the denominator's."""
 
+_NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
+"""Nodes of the mean over a normal distribution, and their weights."""
+
+
+def loss_terms(log_ratios: AtBoth) -> AtBoth:
+    """Return the log loss, in nats, at every point of both samples, of the classifier that a log ratio induces."""
+    return -log_expit(log_ratios[0]), -log_expit(-log_ratios[1])
+
+
+def mean_loss(terms: AtBoth, samples: tuple[Sample, Sample]) -> float:
+    """Return the mean of the terms, with equal weight for both classes."""
+    means = [np.average(values, weights=sample.weight) for values, sample in zip(terms, samples, strict=True)]
+    return float(sum(means) / 2)
+
 
 def log_loss(log_ratios: AtBoth, samples: tuple[Sample, Sample]) -> float:
-    """Return the log loss, in nats, of the classifier that a log ratio induces, with equal weight for both classes.
+    """Return the log loss of a log ratio.
 
     It is a proper score: no log ratio has a smaller expected loss than the true one.
     """
-    terms = (
-        -np.average(log_expit(log_ratios[0]), weights=samples[0].weight),
-        -np.average(log_expit(-log_ratios[1]), weights=samples[1].weight),
-    )
-    return float(sum(terms) / 2)
+    return mean_loss(loss_terms(log_ratios), samples)
+
+
+def loss_of_noise(log_ratios: AtBoth, noise: AtBoth) -> AtBoth:
+    """Return by how much normal noise in the log ratios raises the loss at every point; `noise` is its variance.
+
+    The mean over the noise is exact. An expansion in powers of the noise would exceed the loss itself where the noise
+    is several nats.
+    """
+    raised = []
+    for sign, log_ratio, variance in zip((1, -1), log_ratios, noise, strict=True):
+        spread = np.sqrt(variance)
+        with_noise = [-log_expit(sign * log_ratio + node * spread) for node in _NODES]
+        raised.append(np.average(with_noise, axis=0, weights=_NODE_WEIGHTS) + log_expit(sign * log_ratio))
+    return raised[0], raised[1]
+
+
+def fall_of_loss(before: AtBoth, after: AtBoth, samples: tuple[Sample, Sample]) -> tuple[float, float]:
+    """Return by how much the mean of loss terms falls, and its standard error."""
+    falls = [then - now for then, now in zip(before, after, strict=True)]
+    variances = [sample.variance_of_mean(fall) for fall, sample in zip(falls, samples, strict=True)]
+    return mean_loss((falls[0], falls[1]), samples), float(0.5 * np.sqrt(sum(variances)))
 
 
 def fall_of_log_loss(before: AtBoth, after: AtBoth, samples: tuple[Sample, Sample]) -> tuple[float, float]:
     """Return by how much the log loss falls from one log ratio to another, and its standard error."""
-    falls = [
-        log_expit(sign * now) - log_expit(sign * then) for sign, now, then in zip((1, -1), after, before, strict=True)
-    ]
-    means = [np.average(fall, weights=sample.weight) for fall, sample in zip(falls, samples, strict=True)]
-    variances = [sample.variance_of_mean(fall) for fall, sample in zip(falls, samples, strict=True)]
-    return float(0.5 * sum(means)), float(0.5 * np.sqrt(sum(variances)))
+    return fall_of_loss(loss_terms(before), loss_terms(after), samples)

@@ -266,7 +266,8 @@ class RatioAnswers:
             error = self._scatter_over_halves(compute)
         warn_if_negative(value, error, self.diagnostics_["weighting"])
         systematic = systematic_error(self._fitted, compute, error)
-        return Estimate(value, error, kind, unit_of(kind), systematic, confidence_level, self.diagnostics_)
+        freedom = min(sample.effective_rows for sample in self._fitted.samples) - 1
+        return Estimate(value, error, kind, unit_of(kind), systematic, confidence_level, freedom, self.diagnostics_)
 
     @on_its_threads
     def importance_weights(self) -> Floats:

@@ -15,7 +15,7 @@ from vwkde._data.sample import Sample
 from vwkde._models.folds import deal_folds
 from vwkde._models.guides import GUIDES
 from vwkde._models.guides.classifiers import WORTH_THREADS, fit_classifier
-from vwkde._models.guides.kind import Fit, Guide, GuideKind
+from vwkde._models.guides.kind import Fit, Guide, GuideKind, NoisyGuide
 from vwkde._models.log_loss import AtBoth, log_loss
 
 Floats = NDArray[np.float64]
@@ -31,13 +31,15 @@ class CrossFitted:
     """A guide with its values at the two samples, each by a model that did not see the point.
 
     `form` is what was requested: a name, a classifier or None. `noise` is the jackknife variance of the guide at the
-    two samples, from the differences between the models.
+    two samples, from the differences between the models. With many columns for the rows it is too large: `sure_noise`
+    is the smaller of it and the variance that theory gives, for guides that have one, in the mean over a sample.
     """
 
     form: Any
     models: tuple[Guide, ...]
     at_samples: AtBoth
     noise: AtBoth
+    sure_noise: AtBoth
 
     @property
     def name(self) -> str:
@@ -80,7 +82,7 @@ def is_affine(guide: Any) -> bool:
 def no_guide(samples: Samples) -> CrossFitted:
     """Return u₀ = 0, which leaves the kernel estimates unchanged."""
     zeros = np.zeros(len(samples[0])), np.zeros(len(samples[1]))
-    return CrossFitted(None, (), zeros, zeros)
+    return CrossFitted(None, (), zeros, zeros, zeros)
 
 
 def cross_fit(guide: Any, samples: Samples, seed: int) -> CrossFitted:
@@ -94,7 +96,7 @@ def cross_fit(guide: Any, samples: Samples, seed: int) -> CrossFitted:
 
 def _best_form(guide: Any, samples: Samples, seed: int) -> CrossFitted:
     kind = GUIDES[guide] if isinstance(guide, str) else None
-    forms: tuple[Fit, ...] = kind.forms(*samples) if kind else (partial(fit_classifier, guide),)
+    forms: tuple[Fit, ...] = kind.forms if kind else (partial(fit_classifier, guide),)
     folds = tuple(deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in samples)
     by_moments = bool(kind and kind.by_moments)
     for sample in samples:
@@ -115,9 +117,16 @@ def _best_form(guide: Any, samples: Samples, seed: int) -> CrossFitted:
 def _collect(
     form: Any, models: tuple[Guide, ...], samples: Samples, folds: tuple[NDArray[np.intp], ...]
 ) -> CrossFitted:
-    held_out, noise = [], []
+    held_out, noise, sure = [], [], []
     for sample, fold in zip(samples, folds, strict=True):
         values = np.clip([model(sample.points) for model in models], -_LARGEST, _LARGEST)
         held_out.append(values[fold, np.arange(len(sample))])
         noise.append((FOLDS - 1) * values.var(axis=0))
-    return CrossFitted(form, models, (held_out[0], held_out[1]), (noise[0], noise[1]))
+        sure.append(min(noise[-1], _noise_by_theory(models, sample.points), key=np.mean))
+    return CrossFitted(form, models, (held_out[0], held_out[1]), (noise[0], noise[1]), (sure[0], sure[1]))
+
+
+def _noise_by_theory(models: tuple[Guide, ...], x: Floats) -> Floats:
+    """Return the mean variance of the models at points, or infinity if there is no theory of it."""
+    variances = [model.noise(x) for model in models if isinstance(model, NoisyGuide)]
+    return np.asarray(np.mean(variances, axis=0)) if variances else np.full(len(x), np.inf)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,14 @@ class Guide(Protocol):
         """Return u₀, of shape (n,)."""
 
 
+@runtime_checkable
+class NoisyGuide(Guide, Protocol):
+    """A guide whose variance is known in theory."""
+
+    def noise(self, x: Floats) -> Floats:
+        """Return the variance of u₀ at points, of shape (n,)."""
+
+
 Fit = Callable[[Sample, Sample], Guide]
 """Fits a guide to a numerator and a denominator."""
 
@@ -30,7 +38,7 @@ class GuideKind:
     Parameters
     ----------
     forms
-        Takes both samples and returns ways to fit the guide; the one with the smallest cross-fitted log loss is used.
+        Ways to fit the guide; the one with the smallest cross-fitted log loss is used.
     fewest_rows
         Smallest number of rows, of the smaller sample, with which the guide is tried.
     affine
@@ -43,7 +51,7 @@ class GuideKind:
         Largest number of columns with which the guide is also tried on normal scores.
     """
 
-    forms: Callable[[Sample, Sample], tuple[Fit, ...]]
+    forms: tuple[Fit, ...]
     fewest_rows: int
     affine: bool
     by_moments: bool = False

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+from vwkde._coordinates.axes import principal_axes
 from vwkde._data.sample import Sample
+from vwkde._models.gaussian import pooled_covariance
 from vwkde._models.guides.classifiers import fit_classifier
 
 Floats = NDArray[np.float64]
@@ -19,21 +21,29 @@ _MOST_FEATURES = 2_000
 
 @dataclass(frozen=True)
 class QuadraticLogistic:
-    """A guide that is linear in the columns and their products."""
+    """A guide that is linear in the whitened columns and their products."""
 
+    centre: Floats
+    whitening: Floats
     intercept: float
     coefficients: Floats
 
     def __call__(self, x: Floats) -> Floats:
         """Return the log odds."""
-        return self.intercept + quadratic_features(x) @ self.coefficients
+        return self.intercept + quadratic_features((x - self.centre) @ self.whitening) @ self.coefficients
 
 
 def fit_logistic(inverse_ridge: float, numerator: Sample, denominator: Sample) -> QuadraticLogistic:
-    """Fit logistic regression on quadratic features, with a ridge."""
-    quadratic = [replace(s, points=quadratic_features(s.points)) for s in (numerator, denominator)]
+    """Fit logistic regression on quadratic features, with a ridge.
+
+    The rows are whitened by themselves: the coordinates that they come in have seen the rows that are held out.
+    """
+    samples = numerator, denominator
+    centre = np.mean([sample.mean_and_covariance()[0] for sample in samples], axis=0)
+    root = principal_axes(pooled_covariance(samples), np.finfo(np.float64).eps).root
+    quadratic = [replace(s, points=quadratic_features((s.points - centre) @ root)) for s in samples]
     model = fit_classifier(LogisticRegression(C=inverse_ridge, tol=1e-8, max_iter=1_000), *quadratic).classifier
-    return QuadraticLogistic(float(model.intercept_[0]), model.coef_[0])
+    return QuadraticLogistic(centre, root, float(model.intercept_[0]), model.coef_[0])
 
 
 def quadratic_features(x: Floats) -> Floats:
