@@ -1,9 +1,12 @@
 """Scenarios in which an estimate was confident and wrong, each with its truth, for `wrong_answers.py`."""
 
+from functools import cache
+
 from scenarios import copies, information, known_pairs, overlap, real_tables
 from scenarios.scenario import Scenario
 
 
+@cache
 def all_scenarios() -> dict[str, Scenario]:
     """Return every scenario by its name, in the order of the items."""
     modules = (known_pairs, copies, information, overlap, real_tables)
