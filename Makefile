@@ -43,6 +43,7 @@ bench: .venv/bench.stamp
 	$(BIN)/python benchmarks/two_sample.py
 	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/families.py
+	$(BIN)/python benchmarks/wrong_answers.py
 	$(BIN)/python benchmarks/model_free.py
 	$(BIN)/python benchmarks/inspection.py
 

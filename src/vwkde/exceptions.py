@@ -4,7 +4,7 @@ __all__ = ["BiasWarning", "DegenerateDataWarning", "DisjointSupportError", "FewI
 
 
 class DegenerateDataWarning(UserWarning):
-    """Some columns or directions do not vary. The message says what was done about them.
+    """Some columns or directions do not vary, or label rows. The message says what was done about them.
 
     Examples
     --------

@@ -126,7 +126,7 @@ def two_sample_test(
             f"The 'n_permutations' parameter of two_sample_test must be an int of at least 19, with which p = 0.05 is "
             f"the smallest possible value. Got {n_permutations!r} instead."
         )
-    p, q, _ = check_pair(numerator, denominator)
+    p, q, *_ = check_pair(numerator, denominator)
     z, first = _pooled(np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64))
     random = np.random.default_rng(check_random_state(random_state).randint(2**31))
     ranks = {name: _p_values(values) for name, values in _statistics(z, first, int(n_permutations), random).items()}

@@ -199,3 +199,30 @@ def test_without_a_command_the_help_is_printed(run):
     status, out, err = run()
     assert (status, err) == (2, "")
     assert "Usage" in out
+
+
+@pytest.fixture
+def indexed(folder):
+    """Write both samples with the index that pandas saves by default."""
+    for name, sample in (("p", P), ("q", Q), ("z", P[:4])):
+        pd.DataFrame(sample, columns=list("abc")).to_csv(folder / f"{name}_indexed.csv")
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.usefixtures("indexed")
+def test_a_saved_index_is_left_out_and_reported(run):
+    _, expected, _ = run("kl", "p.csv", "q.parquet", "--method", "kde")
+    status, out, err = run("kl", "p_indexed.csv", "q_indexed.csv", "--method", "kde")
+    assert (status, out) == (0, expected)
+    assert err.count("\n") == 1
+    assert err.startswith("warning: Columns that say which row it is")
+    assert "'' (row numbers)" in err
+    status, out, _ = run("ratio", "p_indexed.csv", "q_indexed.csv", "--at", "z_indexed.csv", "--method", "kde")
+    assert (status, len(out.splitlines())) == (0, 5)
+
+
+@pytest.mark.usefixtures("indexed")
+def test_a_column_that_is_named_is_used(run):
+    status, out, err = run("kl", "p_indexed.csv", "q_indexed.csv", "--method", "kde", "--columns", ",a,b,c", "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["diagnostics"]["columns"] == 4

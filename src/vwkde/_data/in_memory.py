@@ -21,12 +21,14 @@ Floats = NDArray[np.float64]
 class Held:
     """The rows of both samples that are in memory, their weights (mean one), and the column names.
 
-    If some rows are not in memory, `streams` cover all rows, and `rows` are the indices of those in memory.
+    `left_out` are the names of columns that are not used. If some rows are not in memory, `streams` cover all rows, and
+    `rows` are the indices of those in memory.
     """
 
     data: tuple[Array, Array]
     weights: tuple[Floats, Floats]
     names: Names
+    left_out: tuple[str, ...] = ()
     streams: tuple[Stream, Stream] | None = None
     rows: tuple[Ints, Ints] | None = None
 
@@ -53,10 +55,10 @@ class Held:
 
 def hold_all(numerator: Any, denominator: Any, weights: tuple[Any, Any]) -> Held:
     """Check two samples that are in memory and return all their rows."""
-    p, q, names = check_pair(numerator, denominator)
+    p, q, names, left_out = check_pair(numerator, denominator)
     p_weight = check_weight(weights[0], len(p), "numerator_weight")
     q_weight = check_weight(weights[1], len(q), "denominator_weight")
-    return Held((p, q), (p_weight, q_weight), names)
+    return Held((p, q), (p_weight, q_weight), names, left_out)
 
 
 def hold_some(
@@ -66,11 +68,13 @@ def hold_some(
 
     Small samples are read completely and treated like arrays.
     """
+    from vwkde._data.tables import Table  # with Arrow, which arrays do not need
+
     streams = open_pair(numerator, denominator, resources)
     names = streams[0].source.names or streams[1].source.names
     if max(map(len, streams)) <= most:
-        p, q = (stream.source.take(np.arange(len(stream))) for stream in streams)
-        return replace(hold_all(p, q, weights), names=names)
+        p, q = (Table(stream.source.take(np.arange(len(stream))), names) for stream in streams)
+        return hold_all(p, q, weights)
     random = np.random.default_rng(seed)
     one, other = (_hold(stream, weight, most, random) for stream, weight in zip(streams, weights, strict=True))
     return Held(

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
+from vwkde._data.labels import without_saved_index
 from vwkde._data.validation import Array, Names, check_columns, column_names, to_floats
 from vwkde._runtime.lazy import lazy
 
@@ -247,8 +248,8 @@ def _open_parquet(path: Path, name: str) -> ParquetRows:
     try:
         with pq.ParquetFile(path) as file:
             counts = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
-            numbers_of(file.schema_arrow.empty_table())
-            names = tuple(file.schema_arrow.names)
+            names = tuple(without_saved_index(file.schema_arrow.names))
+            numbers_of(file.schema_arrow.empty_table().select(names))
     except (pa.ArrowInvalid, ValueError) as error:
         raise ValueError(f"The {name} must be a Parquet file. {str(path)!r} cannot be read: {error}") from None
     groups = tuple(group for group, count in enumerate(counts) if count)

@@ -11,6 +11,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from vwkde._data.labels import without_saved_index
 from vwkde._runtime.files import whole_file
 
 _SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npy")
@@ -24,10 +25,14 @@ class ColumnError(ValueError):
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers with column names, if the file has them; NumPy reads it as an array."""
+    """Numbers with column names, if the file has them; NumPy reads it as an array.
+
+    `chosen` says that the user named the columns, so that none is left out as a label of rows.
+    """
 
     values: NDArray[np.floating]
     columns: tuple[str, ...] | None
+    chosen: bool = False
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the numbers."""
@@ -110,7 +115,9 @@ def _from_arrow(table: pa.Table, columns: list[str] | None) -> Table:
         raise ValueError("the file has no rows; it must have at least one row of numbers.")
     if len(set(table.column_names)) < len(table.column_names):
         raise ValueError(f"column names must be unique; the file has {table.column_names}. Rename the columns.")
-    return Table(numbers_of(table), tuple(table.column_names))
+    if not columns:
+        table = table.select(without_saved_index(table.column_names))
+    return Table(numbers_of(table), tuple(table.column_names), chosen=bool(columns))
 
 
 def numbers_of(table: pa.Table) -> NDArray[np.float64]:

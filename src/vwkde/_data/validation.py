@@ -1,30 +1,56 @@
 """All input is checked here, once; the rest of the package assumes clean arrays."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from vwkde._data.labels import are_chosen, find_labels, report_labels
+
 Array = NDArray[np.floating]
 Names = tuple[str, ...] | None
 
 
-def check_pair(numerator: Any, denominator: Any) -> tuple[Array, Array, Names]:
-    """Return both samples as float arrays (n, d) with the same columns, and the column names, if any."""
+class Pair(NamedTuple):
+    """Two samples with the same columns, the column names, if any, and the names of columns that were left out."""
+
+    numerator: Array
+    denominator: Array
+    names: Names
+    left_out: tuple[str, ...] = ()
+
+
+def check_pair(numerator: Any, denominator: Any) -> Pair:
+    """Return both samples as float arrays (n, d) with the same columns; named columns that label rows are left out."""
     p, p_names = check_sample(numerator, "numerator")
     q, q_names = check_sample(denominator, "denominator", like=(p.shape[1], p_names, "numerator"))
     for sample, name in ((p, "numerator"), (q, "denominator")):
         if len(sample) < 2:
             raise ValueError(f"The {name} has 1 row; at least 2 are needed to estimate a density. Give more rows.")
-    return p, q, p_names or q_names
+    pair = Pair(p, q, p_names or q_names)
+    return pair if are_chosen(numerator) and are_chosen(denominator) else _without_labels(pair)
 
 
-def check_sample(data: Any, name: str, like: tuple[int, Names, str] | None = None) -> tuple[Array, Names]:
+def _without_labels(pair: Pair) -> Pair:
+    p, q, names, _ = pair
+    labels = find_labels(p, q, names)
+    report_labels(labels, names)
+    if not labels or not names:
+        return pair
+    kept = [column for column in range(p.shape[1]) if column not in labels]
+    p, q = (np.ascontiguousarray(x[:, kept]) for x in (p, q))
+    return Pair(p, q, tuple(names[column] for column in kept), tuple(names[column] for column in labels))
+
+
+def check_sample(
+    data: Any, name: str, like: tuple[int, Names, str] | None = None, left_out: tuple[str, ...] = ()
+) -> tuple[Array, Names]:
     """Return a sample as a float array (n, d) and its column names.
 
-    `like` is (number of columns, column names, name) of an earlier sample, whose order named columns take.
+    `like` is (number of columns, column names, name) of an earlier sample, whose order named columns take; `left_out`
+    are columns that it had, too, but that are not used.
     """
     names = column_names(data)
     array = to_floats(data, name, names)
@@ -41,6 +67,9 @@ def check_sample(data: Any, name: str, like: tuple[int, Names, str] | None = Non
         )
     if array.shape[0] == 0 or array.shape[1] == 0:
         raise ValueError(f"The {name} is empty: shape {array.shape}. Give at least two rows and one column.")
+    if names and left_out:
+        array = array[:, [name not in left_out for name in names]]
+        names = tuple(name for name in names if name not in left_out)
     if like is not None:
         array, names = _match_columns(array, names, name, like)
     _check_finite(array, name, names)

@@ -70,7 +70,7 @@ class BaselineRatio:
             raise ValueError(
                 f"The method {self.name!r} does not support row weights. Omit the weights, or omit method=."
             )
-        p, q, names = check_pair(numerator, denominator)
+        p, q, names, self._left_out = check_pair(numerator, denominator)
         seed = int(check_random_state(self.random_state).randint(2**31))
         data = _in_random_order(p, seed), _in_random_order(q, seed)
         self._answer = self._estimate(*data, seed)
@@ -106,7 +106,8 @@ class BaselineRatio:
             raise ValueError(
                 f"The method {self.name!r} estimates a divergence only, not a ratio. Choose another method."
             )
-        points, _ = check_sample(x, "points", like=(self._data[0].shape[1], self._names, "samples"))
+        like = self._data[0].shape[1], self._names, "samples"
+        points, _ = check_sample(x, "points", like, self._left_out)
         return like_input(self.answer_.log_ratio(points.astype(np.float64)), x)
 
     def divergence(

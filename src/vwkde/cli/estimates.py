@@ -22,7 +22,9 @@ Numerator = Annotated[Path, typer.Argument(metavar="P", help="Sample of P, the n
 Denominator = Annotated[Path, typer.Argument(metavar="Q", help="Sample of Q, the denominator: a file as for P.")]
 Method = Annotated[str | None, typer.Option(help=f"One of: {', '.join(methods())}. Default: the best estimator.")]
 Bandwidth = Annotated[str, typer.Option(help="A number, in units of the spread of the data, or the name of a rule.")]
-Columns = Annotated[str | None, typer.Option(help="Columns to use, for example a,b,c. Default: all.")]
+Columns = Annotated[
+    str | None, typer.Option(help="Columns to use, for example a,b,c. Default: all that measure something.")
+]
 
 
 def kl(

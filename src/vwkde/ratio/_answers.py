@@ -50,6 +50,7 @@ class RatioAnswers:
     n_features_in_: int
     _fitted: Fitted
     _data: tuple[Array, Array]
+    _left_out: tuple[str, ...]
     _diagnostics: dict[str, Any]
 
     def log_ratio(self, x: Any) -> Floats:
@@ -386,4 +387,4 @@ class RatioAnswers:
         check_is_fitted(self, "weight_")
         names = tuple(getattr(self, "feature_names_in_", ())) or None
         like = self.n_features_in_, names, "numerator"
-        return check_sample(read_all(x, "points", like) if is_elsewhere(x) else x, "points", like)[0]
+        return check_sample(read_all(x, "points", like) if is_elsewhere(x) else x, "points", like, self._left_out)[0]

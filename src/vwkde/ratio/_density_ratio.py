@@ -266,7 +266,7 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
 
     def _keep(self, fitted: Fitted, held: Held) -> None:
         """Set the attributes of a fit."""
-        self._fitted, self._data = fitted, held.data
+        self._fitted, self._data, self._left_out = fitted, held.data, held.left_out
         ratio = fitted.average.main.ratio
         self.guide_, self.bandwidth_, self.weight_ = ratio.guide.name, ratio.bandwidth, ratio.weight
         self.held_rows_ = held.rows

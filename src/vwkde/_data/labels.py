@@ -1,0 +1,124 @@
+"""Columns that say which row it is, not what was measured: row numbers, ids, time stamps.
+
+The usual case is an index that was saved with both samples: numbers that only count rows make equal samples look
+different. A column is a label if both its name and its values look like one, or if its values number the rows without a
+gap.
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde._runtime.warn import warn
+from vwkde.exceptions import DegenerateDataWarning
+
+Floats = NDArray[np.floating]
+Names = tuple[str, ...] | None
+
+_SAVED_INDEX = re.compile(r"__index_level_\d+__")
+"""The name that pandas gives to an index without a name in Parquet files."""
+_NUMBERING = re.compile(
+    r"|index( level \d+)?|unnamed \d+( \d+)?|level \d+|row( (id|index|no|nr|num|number))?|rownum|rownumber"
+)
+_ID_WORDS = frozenset({"id", "uuid", "guid", "pk"})
+_TIME_WORDS = frozenset({"time", "timestamp", "datetime", "date", "ts", "epoch"})
+_EPOCH = 3e8, 5e9
+"""Seconds since 1970 from 1979 to 2128; time stamps are such numbers, or 10³, 10⁶ or 10⁹ times as large."""
+_RUN = 20
+"""Rows from which values in a strict order are no coincidence."""
+
+
+def without_saved_index(names: list[str]) -> list[str]:
+    """Return the names of a Parquet file's columns without the index that pandas wrote, and report it."""
+    saved = {column: "a saved index" for column, name in enumerate(names) if _SAVED_INDEX.fullmatch(name)}
+    if len(saved) == len(names):
+        return names
+    report_labels(saved, tuple(names))
+    return [name for column, name in enumerate(names) if column not in saved]
+
+
+def find_labels(p: Floats, q: Floats, names: Names) -> dict[int, str]:
+    """Return the columns that label rows of both samples, and what they look like; none if no other would be left."""
+    described = {column: _describe(p[:, column], q[:, column], names[column] if names else None) for column in _all(p)}
+    labels = {column: words for column, words in described.items() if words}
+    return labels if len(labels) < p.shape[1] else {}
+
+
+def report_labels(labels: dict[int, str], names: Names) -> None:
+    """Warn about labels: columns with names were left out, others were not, since nobody could ask for them."""
+    if not labels:
+        return
+    listed = ", ".join(f"{names[column] if names else column!r} ({words})" for column, words in labels.items())
+    if names:
+        words = (
+            f"Columns that say which row it is, not what was measured, were left out: {listed}. To use them, pass "
+            f"arrays without column names; on the command line, name all columns to use with --columns."
+        )
+    else:
+        words = (
+            f"Columns say which row it is, not what was measured: {listed}. They change the answer; drop them, or "
+            f"shuffle the rows if they are measurements."
+        )
+    warn(words, DegenerateDataWarning)
+
+
+def _all(x: Floats) -> range:
+    return range(x.shape[1])
+
+
+def _describe(p: Floats, q: Floats, name: str | None) -> str:
+    """Return what a column looks like; nothing if it looks like a measurement."""
+    if _number_the_rows(p, q):
+        return "row numbers"
+    if name is None:
+        return ""
+    words = _words(name)
+    if _NUMBERING.fullmatch(" ".join(words)) and _mostly_distinct(p, q):
+        return "an index"
+    if words and _ID_WORDS & {words[0], words[-1]} and _mostly_distinct(p, q):
+        return "an id"
+    if _TIME_WORDS & set(words) and all(_is_increasing(x) or _is_epoch(x) for x in (p, q)):
+        return "a time stamp"
+    return ""
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name such as customer_id, customerId or "Unnamed: 0"."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return re.findall(r"[a-z]+|\d+", apart.lower())
+
+
+def _number_the_rows(p: Floats, q: Floats) -> bool:
+    """Return whether both count up by one, or number the rows of one table that was split."""
+    if min(len(p), len(q)) < _RUN or not (_is_whole(p) and _is_whole(q)):
+        return False
+    both = np.sort(np.concatenate([p, q]))
+    return all(_counts_up(x) for x in (p, q)) or _counts_up(both)
+
+
+def _counts_up(x: Floats) -> bool:
+    return bool((np.diff(x) == 1).all())
+
+
+def _is_increasing(x: Floats) -> bool:
+    return len(x) >= _RUN and bool((np.diff(x) > 0).all())
+
+
+def _is_epoch(x: Floats) -> bool:
+    least, most = x.min(), x.max()
+    return any(unit * _EPOCH[0] <= least and most <= unit * _EPOCH[1] for unit in (1.0, 1e3, 1e6, 1e9))
+
+
+def _is_whole(x: Floats) -> bool:
+    return bool((x == np.round(x)).all())
+
+
+def _mostly_distinct(*columns: Floats) -> bool:
+    return all(_is_whole(x) and len(np.unique(x)) > len(x) / 2 for x in columns)
+
+
+def are_chosen(data: Any) -> bool:
+    """Return whether the columns were named by the user, so that all of them are wanted."""
+    return getattr(data, "chosen", None) is True  # a column of this name is not True
