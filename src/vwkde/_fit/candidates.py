@@ -172,7 +172,7 @@ def _rows(space: Space) -> int:
 
 def _ratio(form: Form, bandwidth: float | None, space: Space, known: AtBoth | None, numerics: Numerics) -> Ratio:
     if bandwidth is None:
-        return GuideAlone(form.guide, space.samples)
+        return GuideAlone(form.guide, space.samples, known)
     pair = make_pair(space.samples, form.weight, bandwidth, numerics, form.guide)
     return GuidedRatio(form.guide, pair, space.most_correction, known)
 

@@ -81,19 +81,18 @@ def _given(problem: Problem, bandwidth: float | str) -> float | None:
     return None if bandwidth == "auto" else pair_bandwidth(problem.samples, bandwidth, problem.numerics)
 
 
-def _choose(spaces: list[Space], bandwidth: float | None, subspace: bool, numerics: Numerics) -> Average:
+def _choose(spaces: list[Space], bandwidth: float | None, project_too: bool, numerics: Numerics) -> Average:
     """Return the mean of the best candidates in some spaces.
 
-    With `subspace` the first space may be replaced by a few of its directions, if a guide does not depend on the axes.
+    With `project_too` the first space may give way to a few of its directions, if a guide does not depend on the axes.
     """
     thinned = [space.thinned(numerics.seed) for space in spaces]
     candidates = [c for space in thinned for c in find_candidates(space, bandwidth, numerics)]
-    if subspace and any(map(is_affine, spaces[0].guides)):
-        directions = find_subspace(thinned[0], candidates, bandwidth, numerics)
-        if directions is not None:
-            projected = project(spaces[0], directions)
-            spaces = [*spaces, projected]
-            in_subspace = find_candidates(projected.thinned(numerics.seed), bandwidth, numerics)
+    if project_too and any(map(is_affine, spaces[0].guides)):
+        subspace = find_subspace(thinned[0], candidates, bandwidth, numerics)
+        if subspace is not None:
+            spaces = [*spaces, project(spaces[0], subspace.directions)]
+            in_subspace = subspace.candidates(thinned[0], bandwidth, numerics)
             candidates = [c for c in candidates if c.axes_matter] + in_subspace
     return average_of(candidates, spaces, bandwidth, numerics)
 

@@ -26,10 +26,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class GuideAlone:
-    """The guide as the log ratio, without kernel sums: the limit of ever wider kernels, up to a constant."""
+    """The guide as the log ratio, without kernel sums: the limit of ever wider kernels, up to a constant.
+
+    `known` are the log ratios at the samples, if they differ from the guide's.
+    """
 
     guide: CrossFitted
     samples: tuple[Sample, Sample]
+    known: AtBoth | None = None
 
     @property
     def bandwidth(self) -> float:
@@ -44,7 +48,7 @@ class GuideAlone:
     @property
     def at_samples(self) -> AtBoth:
         """The log ratios at both samples, cross-fitted."""
-        return self.guide.at_samples
+        return self.known or self.guide.at_samples
 
     @property
     def noise(self) -> AtBoth:

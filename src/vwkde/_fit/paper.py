@@ -43,5 +43,5 @@ def _reduced(space: Space, problem: Problem) -> Space:
     """Return the projections onto the directions that affect the ratio, or the space itself."""
     thinned = space.thinned(problem.numerics.seed)
     candidates = find_candidates(thinned, None, problem.numerics)
-    directions = find_subspace(thinned, candidates, None, problem.numerics)
-    return space if directions is None else project(space, directions)
+    subspace = find_subspace(thinned, candidates, None, problem.numerics)
+    return space if subspace is None else project(space, subspace.directions)

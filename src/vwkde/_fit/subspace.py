@@ -3,7 +3,13 @@
 Directions found on all rows would look too good on the same rows. So one third of the rows at a time is held out:
 directions are found, and the ratio in them is fitted, on the others, and its loss on that third is compared with the
 loss of the ratio in all directions. The directions that most of the three fits agree on are kept.
+
+They have then seen every row, and a ratio in them looks too good at those rows. By how much is known: it is the
+difference between the ratio in the kept directions and the ratios of the fits that held each row out. It is taken off
+the log ratios of all candidates in the subspace.
 """
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +22,7 @@ from vwkde._fit.candidates import Candidate, Space, find_candidates
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._models.folds import deal_folds
 from vwkde._models.guides.cross_fit import is_affine
-from vwkde._models.log_loss import fall_of_log_loss
+from vwkde._models.log_loss import AtBoth, fall_of_log_loss
 from vwkde._runtime.progress import track
 
 Floats = NDArray[np.float64]
@@ -25,6 +31,19 @@ _FOLDS = 3
 _FEWEST_ROWS = 200
 _GUIDES = (None, "mixture")
 """Guides by which a subspace is judged."""
+
+
+@dataclass(frozen=True)
+class Subspace:
+    """Directions (d, k) that were found on all rows, and how much that adds to the log ratios at both samples."""
+
+    directions: Floats
+    optimism: AtBoth
+
+    def candidates(self, space: Space, bandwidth: float | None, numerics: Numerics) -> list[Candidate]:
+        """Return the candidates in this subspace of a space, without the optimism."""
+        found = find_candidates(project(space, self.directions), bandwidth, numerics)
+        return [replace(c, at_samples=_difference(c.at_samples, self.optimism)) for c in found]
 
 
 def project(space: Space, directions: Floats) -> Space:
@@ -39,8 +58,8 @@ def project(space: Space, directions: Floats) -> Space:
 
 def find_subspace(
     space: Space, candidates: list[Candidate], bandwidth: float | None, numerics: Numerics
-) -> Floats | None:
-    """Return directions (d, k) in which the log loss falls by more than one standard error, or None.
+) -> Subspace | None:
+    """Return a subspace in which the log loss falls by more than one standard error, or None.
 
     It is compared with the loss of the best candidate in this space that does not depend on the axes.
     """
@@ -63,7 +82,14 @@ def find_subspace(
             values[its == fold] = ratio.log_ratio(sample.points[its == fold] @ directions)
     fall, error = fall_of_log_loss(best.at_samples, held_out, space.samples)
     agreed = _agreed(by_fold) if fall > error else np.empty(0)
-    return agreed if agreed.size else None
+    if not agreed.size:
+        return None
+    own = _fit_projected(project_samples(space.samples, agreed), bandwidth, numerics)
+    return Subspace(agreed, _difference(own.at_samples(averages=True), held_out))
+
+
+def _difference(one: AtBoth, other: AtBoth) -> AtBoth:
+    return one[0] - other[0], one[1] - other[1]
 
 
 def _fit_projected(samples: tuple[Sample, Sample], bandwidth: float | None, numerics: Numerics) -> Average:
