@@ -15,12 +15,12 @@ def scenarios() -> Iterator[Scenario]:
     yield changed("each row of P twice, 3-D, 300 rows", doubled, None, "1.77 ± 0.25")
     yield changed("both samples bootstrapped, 3-D, 500 rows", bootstrapped, bootstrapped, "1.07 ± 0.18", rows=500)
     yield changed("near copies of each row of P, 3-D, 300 rows", near_copies, None, "2.06")
-    yield changed("30 % of P's rows twice, 3-D, 400 rows", partly_doubled, None, "0.48", rows=400)
+    yield changed("30 % of P's rows are copies, 3-D, 700 rows", partly_doubled, None, "0.48", rows=700)
     yield changed("SMOTE in P, 3-D, 300 rows", smote, None, "0.94")
     yield changed("each row of both four times, 2-D, one apart", four_times, four_times, columns=2, distance=1.0)
     yield changed("each row of Q twice, 5-D, one apart", None, doubled, columns=5, distance=1.0)
     yield changed("P oversampled to balance, 4-D", oversampled, None, columns=4)
-    yield changed("no copies at all, 3-D, 500 rows", None, None, rows=500)
+    yield changed("no copies at all, 3-D, 500 rows", None, None, rows=250)
     yield Scenario("counts, P = Q, 3 columns, 400 rows", 2, _counts(3.0, 3.0), 0.0, kl())
     yield Scenario("counts, Poisson 4 and 3, 2 columns, 400 rows", 2, _counts(4.0, 3.0, 2), _poisson(4.0, 3.0, 2), kl())
 
@@ -35,11 +35,13 @@ def changed(
     rows: int = 300,
     distance: float = 0.0,
 ) -> Scenario:
-    """Return Gaussians a distance apart, some of whose rows are copied."""
+    """Return Gaussians a distance apart with these many rows, some of which are copied; both end with equal sizes."""
 
     def draw(random: Random) -> tuple[Floats, Floats]:
-        p, q = gaussians(columns, rows, distance)(random)
-        return of_p(p, random) if of_p else p, of_q(q, random) if of_q else q
+        p, q = gaussians(columns, 4 * rows, distance)(random)
+        p, q = (change(x[:rows], random) if change else x for change, x in ((of_p, p), (of_q, q)))
+        least = min(len(p), len(q), 2 * rows)
+        return p[:least], q[:least]
 
     return Scenario(name, 2, draw, distance**2 / 2, kl(), reported)
 
@@ -61,7 +63,7 @@ def near_copies(x: Floats, random: Random) -> Floats:
 
 
 def partly_doubled(x: Floats, random: Random) -> Floats:
-    return random.permutation(np.concatenate([x, x[: 3 * len(x) // 10]]))
+    return random.permutation(np.concatenate([x, x[: 3 * len(x) // 7]]))
 
 
 def oversampled(x: Floats, random: Random) -> Floats:

@@ -69,7 +69,7 @@ def kl_divergence(
     BiasWarning
         If the value is clearly negative.
     DegenerateDataWarning
-        If columns carry no variation, or the rows are too few for the columns.
+        If columns carry no variation or label rows, or the rows are too few for the columns.
 
     Examples
     --------

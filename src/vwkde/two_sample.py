@@ -113,6 +113,11 @@ def two_sample_test(
     ValueError
         If `n_permutations` is too small, the samples cannot be used, or no column varies.
 
+    Warns
+    -----
+    DegenerateDataWarning
+        If columns label rows and were left out.
+
     Examples
     --------
     >>> import vwkde

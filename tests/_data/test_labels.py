@@ -34,6 +34,7 @@ def stamps(rows, start=1.7e9):
     ("name", "p", "q", "what"),
     [
         ("", some(0, 10**6), some(0, 10**6), "an index"),
+        ("#", some(0, 10**6), some(0, 10**6), "an index"),
         ("Unnamed: 0", np.arange(100), np.arange(50), "row numbers"),
         ("Unnamed: 0.1", some(0, 10**6), some(0, 10**6), "an index"),
         ("index", some(0, 10**6), some(0, 10**6), "an index"),
@@ -67,6 +68,7 @@ def test_labels_are_seen(name, p, q, what):
         ("sorted", np.sort(some(0, 10**6)), np.sort(some(0, 10**6))),
         ("n", np.arange(100), some(0, 100)),
         (None, some(0, 10**6), some(0, 10**6)),
+        ("年収", some(0, 10**6), some(0, 10**6)),
         ("paid", some(0, 10**6), some(0, 10**6)),
     ],
 )

@@ -20,7 +20,7 @@ Names = tuple[str, ...] | None
 _SAVED_INDEX = re.compile(r"__index_level_\d+__")
 """The name that pandas gives to an index without a name in Parquet files."""
 _NUMBERING = re.compile(
-    r"|index( level \d+)?|unnamed \d+( \d+)?|level \d+|row( (id|index|no|nr|num|number))?|rownum|rownumber"
+    r"|#|index( level \d+)?|unnamed \d+( \d+)?|level \d+|row( (id|index|no|nr|num|number))?|rownum|rownumber"
 )
 _ID_WORDS = frozenset({"id", "uuid", "guid", "pk"})
 _TIME_WORDS = frozenset({"time", "timestamp", "datetime", "date", "ts", "epoch"})
@@ -41,9 +41,10 @@ def without_saved_index(names: list[str]) -> list[str]:
 
 def find_labels(p: Floats, q: Floats, names: Names) -> dict[int, str]:
     """Return the columns that label rows of both samples, and what they look like; none if no other would be left."""
-    described = {column: _describe(p[:, column], q[:, column], names[column] if names else None) for column in _all(p)}
+    each = zip(p.T, q.T, names or [None] * p.shape[1], strict=True)
+    described = {column: _describe(*one) for column, one in enumerate(each)}
     labels = {column: words for column, words in described.items() if words}
-    return labels if len(labels) < p.shape[1] else {}
+    return labels if len(labels) < len(described) else {}
 
 
 def report_labels(labels: dict[int, str], names: Names) -> None:
@@ -64,10 +65,6 @@ def report_labels(labels: dict[int, str], names: Names) -> None:
     warn(words, DegenerateDataWarning)
 
 
-def _all(x: Floats) -> range:
-    return range(x.shape[1])
-
-
 def _describe(p: Floats, q: Floats, name: str | None) -> str:
     """Return what a column looks like; nothing if it looks like a measurement."""
     if _number_the_rows(p, q):
@@ -75,7 +72,7 @@ def _describe(p: Floats, q: Floats, name: str | None) -> str:
     if name is None:
         return ""
     words = _words(name)
-    if _NUMBERING.fullmatch(" ".join(words)) and _mostly_distinct(p, q):
+    if _NUMBERING.fullmatch(" ".join(words) or name.strip()) and _mostly_distinct(p, q):
         return "an index"
     if words and _ID_WORDS & {words[0], words[-1]} and _mostly_distinct(p, q):
         return "an id"
@@ -87,15 +84,17 @@ def _describe(p: Floats, q: Floats, name: str | None) -> str:
 def _words(name: str) -> list[str]:
     """Return the words of a name such as customer_id, customerId or "Unnamed: 0"."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return re.findall(r"[a-z]+|\d+", apart.lower())
+    return re.findall(r"[^\W\d_]+|\d+", apart.lower())
 
 
 def _number_the_rows(p: Floats, q: Floats) -> bool:
     """Return whether both count up by one, or number the rows of one table that was split."""
-    if min(len(p), len(q)) < _RUN or not (_is_whole(p) and _is_whole(q)):
+    if min(len(p), len(q)) < _RUN:
         return False
-    both = np.sort(np.concatenate([p, q]))
-    return all(_counts_up(x) for x in (p, q)) or _counts_up(both)
+    if _counts_up(p) and _counts_up(q):
+        return _is_whole(p[:1]) and _is_whole(q[:1])
+    both = np.concatenate([p, q])
+    return bool(np.ptp(both) == len(both) - 1) and _is_whole(both) and _counts_up(np.sort(both))
 
 
 def _counts_up(x: Floats) -> bool:

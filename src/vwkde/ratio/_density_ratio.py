@@ -100,7 +100,7 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
     held_rows_ : pair of arrays or None
         The numbers of the rows in memory, for file or Dask input; None where all rows are in memory.
     n_features_in_ : int
-        The number of columns seen in `fit`.
+        The number of columns seen in `fit`, without those that were left out because they label rows.
     feature_names_in_ : array of str
         Their names. Set only if the columns have names.
 
@@ -226,7 +226,7 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         Warns
         -----
         DegenerateDataWarning
-            If columns carry no variation, or the rows are too few for the columns or for the guide.
+            If columns carry no variation or label rows, or the rows are too few for the columns or for the guide.
 
         Examples
         --------
