@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._answers.at_samples import at_samples
+from vwkde._answers.consistency import level_error
 from vwkde._answers.functionals import AtSample
 from vwkde._data.validation import Array
 from vwkde._fit.averaging import Average
@@ -28,9 +29,18 @@ _SUBSAMPLES = 30
 
 def systematic_error(fitted: Fitted, compute: Compute, error: float) -> float:
     """Return how far the remaining bias may move a divergence, as far as the fit shows it."""
-    if isinstance(fitted, PaperFit):
-        return _bias_effect(fitted, compute)
-    return _disagreement(fitted, compute, error)
+    bias = _bias_effect(fitted, compute) if isinstance(fitted, PaperFit) else _disagreement(fitted, compute, error)
+    return float(np.hypot(bias, _effect_of_level(fitted, compute)))
+
+
+def _effect_of_level(fitted: Fitted, compute: Compute) -> float:
+    """Return the change of a divergence when the level of the log ratio is corrected."""
+    p, q = at_samples(fitted)
+    off = level_error(p, q)
+    if not off:
+        return 0.0
+    moved = [sample._replace(log_ratio=sample.log_ratio + off) for sample in (p, q)]
+    return abs(compute(p, q)[0] - compute(moved[0], moved[1])[0])
 
 
 def _disagreement(fitted: Fitted, compute: Compute, error: float) -> float:

@@ -1,0 +1,52 @@
+"""Whether the log ratios of a fit can be those of two densities, whatever these are."""
+
+import numpy as np
+from scipy.special import expit
+
+from vwkde._answers.functionals import KINDS, AtSample
+from vwkde._runtime.warn import warn
+from vwkde.exceptions import BiasWarning
+
+_CLEARLY = 3.0
+"""Standard errors beyond which chance does not explain a contradiction."""
+_SMALL = 0.05
+"""Size in nats of contradictions that the usual leave-one-out bias explains."""
+_NEVER_NEGATIVE = ("kl", "reverse-kl", "jensen-shannon")
+
+
+def level_error(numerator: AtSample, denominator: AtSample) -> float:
+    """Return by how much the level of the log ratio is clearly too low, in nats; zero if chance explains it.
+
+    The true ratio has E_p[1/(1 + r)] = E_q[r/(1 + r)]. Both sides are bounded, so that no single row decides. Where
+    they differ, adding a constant to the log ratio makes them equal.
+    """
+    from_p, from_q = expit(-numerator.log_ratio), expit(denominator.log_ratio)
+    gap = numerator.mean(from_p) - denominator.mean(from_q)
+    slope = numerator.mean(from_p * (1 - from_p)) + denominator.mean(from_q * (1 - from_q))
+    chance = _CLEARLY * np.sqrt(numerator.variance_of_mean(from_p) + denominator.variance_of_mean(from_q))
+    return float(np.sign(gap) * max(0.0, abs(gap) - chance) / max(slope, np.finfo(np.float64).tiny))
+
+
+def warn_if_contradictory(numerator: AtSample, denominator: AtSample, weighting: str) -> None:
+    """Warn if the log ratios cannot be right: a divergence is clearly negative, or their level is clearly wrong."""
+    found = [_describe(kind, *KINDS[kind](numerator, denominator)) for kind in _NEVER_NEGATIVE]
+    off = level_error(numerator, denominator)
+    if abs(off) > _SMALL:
+        found.append(f"the log ratio is too {'low' if off > 0 else 'high'} by {abs(off):.2g} nats in the mean")
+    contradictions = [each for each in found if each]
+    if not contradictions:
+        return
+    causes = "rows that both samples share, very few rows, outliers, or densities of very different width"
+    remedy = "fewer columns" if weighting == "uniform" else "method='kde', which uses no weights"
+    warn(
+        f"The fitted ratio cannot be right: {'; '.join(contradictions)}. The estimate is biased. Likely causes are "
+        f"{causes}. Try {remedy}, or the default guide='auto'.",
+        BiasWarning,
+    )
+
+
+def _describe(kind: str, value: float, error: float) -> str:
+    """Return what is wrong with a divergence, or nothing."""
+    if value > -max(_CLEARLY * error, _SMALL):
+        return ""
+    return f"its {kind} is {value:.3g} ± {error:.2g}, and no divergence is negative"
