@@ -178,7 +178,7 @@ def _levels(statistic: Floats) -> NDArray[np.intp]:
 
 
 def _combined(ranks: dict[str, Floats]) -> Floats:
-    """Return the Cauchy combination of p-values, on a scale where it is uniform: no value is so large that others tie."""
+    """Return the Cauchy combination of p-values, on a scale where it is uniform: no large value makes others tie."""
     weights = sum(_WEIGHTS[name] for name in ranks)
     tangents = [_WEIGHTS[name] * np.tan((0.5 - values) * np.pi) for name, values in ranks.items()]
     return np.arctan(np.sum(tangents, axis=0) / weights)
