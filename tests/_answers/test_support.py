@@ -14,6 +14,10 @@ def disc(random, rows, inner=0.0):
     return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
 
 
+def below_the_diagonal(x):
+    return x[x.sum(axis=1) < 0.5]
+
+
 def fractions(p, q, weight=None):
     samples = make_sample(p, np.ones(len(p)) if weight is None else weight), make_sample(q, np.ones(len(q)))
     return outside_fractions((p, q), samples, seed=0)
@@ -27,6 +31,7 @@ HARMFUL = {
     "a hole": lambda r, n: (disc(r, n), disc(r, n, inner=0.6)),
     "far rows": lambda r, n: (r.normal(size=(n, 3)) + 20 * (r.random((n, 1)) < 0.05), r.normal(size=(n, 3))),
     "heavy tail": lambda r, n: (r.standard_cauchy((n, 2)), r.normal(size=(n, 2))),
+    "a diagonal end": lambda r, n: (r.normal(size=(n, 2)), below_the_diagonal(r.normal(size=(20 * n, 2)))[:n]),
     "more integers": lambda r, n: (r.integers(0, 9, (n, 1)), r.integers(0, 8, (n, 1))),
     "one column of eight": lambda r, n: (r.normal(size=(n, 8)), np.c_[r.uniform(-1.5, 1.5, n), r.normal(size=(n, 7))]),
 }
@@ -90,3 +95,9 @@ def test_an_exponential_tail_goes_on_as_it_should():
 
 def test_a_sharp_end_expects_nothing_beyond():
     assert _expected(np.linspace(0, 1, 1_000), np.array([1.05]))[0] < 1e-6
+
+
+def test_tidy_values_divide_by_no_zero():
+    """With excesses like these one of the tails of the grid is exactly exponential."""
+    for rows in range(30, 120):
+        assert np.isfinite(_expected(np.arange(rows) / 2, np.array([rows / 1.5]))).all()

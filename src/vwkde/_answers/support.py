@@ -7,7 +7,7 @@ row of the other sample? The tail is a generalised Pareto distribution, averaged
 
 - each column, upwards and downwards: a range that ends, outliers, a heavier tail;
 - the volume up to the nearest rows, in each column and jointly: gaps, holes, and rows off a surface;
-- the distance from the centre: ends and tails that show only jointly.
+- the distance from the centre, and the position along the difference of the means: ends that show only jointly.
 """
 
 from collections.abc import Iterator
@@ -32,6 +32,8 @@ _NEIGHBOURS = 3
 """The neighbour to which distances are measured: the nearest ones alone vary too much."""
 _MOST_DIMENSIONS = 10
 """Dimensions of a volume: in more, distances hardly differ, and their powers would overflow."""
+_EXPONENTIAL = 1e-9
+"""Slope, relative to the largest excess, that stands for zero, which is an exponential tail."""
 _LEAST_TAIL = 5
 """Fewest different values of a tail that can be extrapolated."""
 
@@ -96,6 +98,8 @@ def _joint_scores(own: Floats, other: Floats) -> Iterator[tuple[Floats, Floats]]
     yield _volumes(own, other)
     centre = own.mean(axis=0)
     yield np.linalg.norm(own - centre, axis=1), np.linalg.norm(other - centre, axis=1)
+    towards = other.mean(axis=0) - centre
+    yield own @ towards, other @ towards
 
 
 def _untied(own: Floats, other: Floats) -> tuple[Floats, Floats]:
@@ -154,6 +158,7 @@ def _pareto_posterior(excess: Floats) -> tuple[Floats, Floats, Floats]:
     grid = np.arange(1, 31 + int(np.sqrt(n)))
     quartile = excess[int(n / 4 + 0.5) - 1]
     slope = 1 / excess[-1] + (1 - np.sqrt(len(grid) / (grid - 0.5))) / (3 * quartile)
+    slope[slope == 0] = _EXPONENTIAL / excess[-1]
     shape = np.log1p(-slope[:, None] * excess).mean(axis=1)
     log_likelihood = n * (np.log(-slope / shape) - shape - 1)
     probability = np.exp(log_likelihood - log_likelihood.max())
