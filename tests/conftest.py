@@ -18,6 +18,7 @@ SLOW = {
         "test_noise_in_the_ratio_cancels_to_second_order",
     ),
     "_answers/test_overlap.py": ALL,
+    "_answers/test_support.py": ("test_densities_that_fade_out_have_nothing_outside",),
     "_compute/engines/test_engines.py": (
         "test_a_grid_of_bandwidths_and_columns_of_weights",
         "test_batches_of_samples",

@@ -206,6 +206,16 @@ def test_the_legend_says_the_level_of_the_intervals():
     assert legend(DivergenceDisplay.from_estimates([wide, narrow]).ax_) == ["estimate and its interval"]
 
 
+def test_a_whisker_without_an_upper_end_is_an_arrow_past_the_others():
+    estimates = {"open": Estimate(0.7, 0.1, "kl", open_above=True), **TWO}
+    display = DivergenceDisplay.from_estimates(estimates)
+    (arrow,) = [line for line in display.ax_.lines if line.get_marker() == ">"]
+    end = arrow.get_xdata()[0]
+    assert TWO["VWKDE"].interval[1] < end < display.ax_.get_xlim()[1]
+    np.testing.assert_allclose(whisker_ends(display)[0], [estimates["open"].interval[0], end])
+    np.testing.assert_allclose(whisker_ends(display)[1:], [estimate.interval for estimate in TWO.values()])
+
+
 def test_divergences_of_a_ratio():
     ratio = RATIOS[2]
     display = DivergenceDisplay.from_estimator(ratio)

@@ -266,6 +266,18 @@ def test_importance_weights_turn_the_denominator_into_the_numerator():
     np.testing.assert_allclose(np.average(training, axis=0, weights=weight), target.mean(axis=0), atol=0.15)
 
 
+def test_importance_weights_include_the_rows_own():
+    random = np.random.default_rng(3)
+    target, rows = random.normal(size=(500, 2)), random.normal(-0.5, 1.2, size=(500, 2))
+    own = np.exp(-0.8 * rows[:, 0])
+    weight = DensityRatio(guide="gaussian").fit(target, rows, denominator_weight=own).importance_weights()
+    assert weight.mean() == pytest.approx(1)
+    np.testing.assert_allclose(np.average(rows, axis=0, weights=weight), target.mean(axis=0), atol=0.15)
+    own[:50] = 0
+    weight = DensityRatio(guide="gaussian").fit(target, rows, denominator_weight=own).importance_weights()
+    assert (weight[:50] == 0).all()
+
+
 def test_scikit_learn_conventions():
     ratio = DensityRatio(bandwidth=0.7)
     assert clone(ratio).get_params() == ratio.get_params()

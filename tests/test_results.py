@@ -46,6 +46,17 @@ def test_becomes_json():
         "systematic_error": 0.0,
         "unit": "nats",
         "confidence_level": 0.95,
+        "open_above": False,
         "interval": pytest.approx([0.304, 0.696], abs=1e-5),
         "diagnostics": {"bandwidth": 0.123456, "rows": [3, 4]},
     }
+
+
+def test_an_estimate_that_may_be_infinite_says_at_least():
+    bound = dataclasses.replace(ESTIMATE, open_above=True)
+    assert bound.interval == (pytest.approx(0.304, abs=1e-5), float("inf"))
+    assert str(bound).splitlines()[0] == "kl = at least 0.5 nats, 95 % interval 0.304 to inf"
+    assert json.loads(json.dumps(bound.to_dict(), allow_nan=False))["interval"] == [
+        pytest.approx(0.304, abs=1e-5),
+        None,
+    ]

@@ -3,7 +3,8 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import vwkde
-from vwkde.two_sample import _contrast, _forms, _pooled, _statistics
+from vwkde import two_sample
+from vwkde.two_sample import _contrast, _forms, _p_values, _pooled, _statistics
 
 
 def test_the_level_is_held():
@@ -14,6 +15,28 @@ def test_the_level_is_held():
         p, q = random.standard_t(3, size=(25, 3)), random.standard_t(3, size=(40, 3))
         count += vwkde.two_sample_test(p, q, n_permutations=99, random_state=seed).p_value <= 0.1
     assert 8 <= count <= 33
+
+
+@pytest.mark.parametrize(
+    ("most", "columns", "some_rows"),
+    [(2, 1, False), (4, 1, False), (4, 2, False), (2, 1, True), (2, 2, True)],
+)
+def test_the_level_is_held_on_discrete_data(most, columns, some_rows, monkeypatch):
+    """Ties only make the test conservative. Of 700 tests a share α may say p ≤ α, and three standard errors more."""
+    if some_rows:
+        monkeypatch.setattr(two_sample, "_MOST_ROWS", 12)
+        monkeypatch.setattr(two_sample, "_MOST_PRODUCTS", 0)
+    p_values = []
+    for seed in range(1_000, 1_700):
+        p, q = np.random.default_rng(seed).integers(0, most, size=(2, 15, columns)).astype(float)
+        p_values.append(vwkde.two_sample_test(p, q, n_permutations=39, random_state=seed).p_value)
+    for level in (0.05, 0.1, 0.2):
+        assert np.mean(np.array(p_values) <= level + 1e-12) <= level + 3 * np.sqrt(level * (1 - level) / 700)
+
+
+def test_values_that_differ_by_rounding_are_tied():
+    statistic = np.array([0.3, 0.1 + 0.2, 0.7, 1e-17, 0.0])
+    np.testing.assert_allclose(_p_values(statistic), (np.array([3, 3, 1, 5, 5]) - 0.5) / 5)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +69,7 @@ def test_power_on_a_shift_is_that_of_the_energy_test():
 
 def test_quadratic_forms_agree_with_their_definitions():
     random = np.random.default_rng(0)
-    z, first = _pooled(random.normal(size=(30, 2)), random.normal(1, 1, size=(20, 2)))
+    z, first = _pooled(random.normal(size=(30, 2)), random.normal(1, 1, size=(20, 2)), random)
     labels = np.column_stack([first, random.permutation(first)])
     c = _contrast(labels)
     np.testing.assert_allclose(c.sum(axis=0), 0, atol=1e-12)

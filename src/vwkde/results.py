@@ -36,6 +36,8 @@ class Estimate:
         The probability with which the interval should cover the true value.
     degrees_of_freedom : float, default=inf
         Of the t distribution that gives the interval its width: with few rows the standard error itself is uncertain.
+    open_above : bool, default=False
+        Whether the true value may be infinite, so that the estimate is a lower bound and the interval has no upper end.
     diagnostics : dict
         What was chosen from the data, and how well the samples overlap; see `DensityRatio.diagnostics_`.
 
@@ -47,6 +49,8 @@ class Estimate:
     1.0
     >>> print(estimate)
     kl = 1 nats, 95 % interval 0.804 to 1.196
+    >>> print(Estimate(1.0, 0.1, kind="kl", open_above=True))
+    kl = at least 1 nats, 95 % interval 0.804 to inf
     """
 
     value: float
@@ -56,6 +60,7 @@ class Estimate:
     systematic_error: float = 0.0
     confidence_level: float = 0.95
     degrees_of_freedom: float = np.inf
+    open_above: bool = False
     diagnostics: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -65,11 +70,11 @@ class Estimate:
         Returns
         -------
         tuple of float
-            The lower and the upper end.
+            The lower and the upper end; the latter is infinite for an estimate that is `open_above`.
         """
         quantile = stdtrit(self.degrees_of_freedom, 0.5 + self.confidence_level / 2)
         width = float(quantile * np.hypot(self.standard_error, self.systematic_error))
-        return self.value - width, self.value + width
+        return self.value - width, np.inf if self.open_above else self.value + width
 
     def __float__(self) -> float:
         """Return the value."""
@@ -81,7 +86,8 @@ class Estimate:
         Returns
         -------
         dict
-            The attributes by name, including `interval` and `diagnostics`.
+            The attributes by name, including `interval` and `diagnostics`. JSON has no infinity: the upper end of an
+            interval that is `open_above` is None.
 
         Examples
         --------
@@ -89,9 +95,10 @@ class Estimate:
         >>> Estimate(1.0, 0.1, kind="kl").to_dict()["unit"]
         'nats'
         """
-        names = ("kind", "value", "standard_error", "systematic_error", "unit", "confidence_level")
+        names = ("kind", "value", "standard_error", "systematic_error", "unit", "confidence_level", "open_above")
+        low, high = self.interval
         return {name: getattr(self, name) for name in names} | {
-            "interval": list(self.interval),
+            "interval": [low, None if self.open_above else high],
             "diagnostics": dict(self.diagnostics),
         }
 
@@ -110,11 +117,16 @@ class Estimate:
         return html.card(self._headline(), drawn, *remarks, errors, details=details)
 
     def _headline(self) -> str:
-        low, high = self.interval
-        value = f"{self.value:.4g} {self.unit}".strip()
-        return f"{self.kind} = {value}, {100 * self.confidence_level:g} % interval {low:.4g} to {high:.4g}"
+        return f"{self.kind} = {amount(self)}"
 
     def _remarks(self) -> list[str]:
         if -3 * self.standard_error <= self.value < 0:
             return ["negative: a divergence too small to distinguish from zero with these samples"]
         return []
+
+
+def amount(estimate: Estimate) -> str:
+    """Return the value and its interval as text."""
+    low, high = estimate.interval
+    value = f"{'at least ' if estimate.open_above else ''}{estimate.value:.4g} {estimate.unit}".strip()
+    return f"{value}, {100 * estimate.confidence_level:g} % interval {low:.4g} to {high:.4g}"

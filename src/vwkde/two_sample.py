@@ -2,8 +2,9 @@
 
 Four statistics use the same permutations of the labels: the difference of means, the energy distance, the difference of
 covariances, and the squared difference of kernel density estimates. The Cauchy rule combines their p-values, and the
-combination is compared with itself under those permutations, so the level is exact for any statistics. All coordinates
-are independent of the labels.
+combination is compared with itself under those permutations, so the level is exact for any statistics. Nothing else
+depends on the labels: neither the coordinates nor the order of the rows. Statistics that differ only by rounding are
+tied, as those of discrete data often are.
 """
 
 from collections.abc import Callable
@@ -36,6 +37,8 @@ _MOST_ROWS = 4_000
 _MOST_PRODUCTS = 30_000_000
 """Maximum number of products of columns, over all rows, for which covariances use every row."""
 _PERMUTATIONS_AT_ONCE = 64
+_ROUNDING = 1e-10
+"""Difference between two statistics, relative to the largest, that rounding explains."""
 _THINNEST = 1e-10
 """Variance, relative to the largest, below which a direction of the pooled sample does not vary."""
 
@@ -132,10 +135,10 @@ def two_sample_test(
             f"the smallest possible value. Got {n_permutations!r} instead."
         )
     p, q, *_ = check_pair(numerator, denominator)
-    z, first = _pooled(np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64))
     random = np.random.default_rng(check_random_state(random_state).randint(2**31))
+    z, first = _pooled(np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64), random.spawn(1)[0])
     ranks = {name: _p_values(values) for name, values in _statistics(z, first, int(n_permutations), random).items()}
-    combined = np.sum([_WEIGHTS[name] * np.tan((0.5 - values) * np.pi) for name, values in ranks.items()], axis=0)
+    combined = _combined(ranks)
     half = 0.5 / (n_permutations + 1)
     return TwoSampleResult(
         float(_p_values(combined)[0] + half),
@@ -144,12 +147,14 @@ def two_sample_test(
     )
 
 
-def _pooled(p: Floats, q: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def _pooled(p: Floats, q: Floats, random: np.random.Generator) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the pooled sample, whitened and in its canonical order, and which rows came from P.
 
-    Correlations that the rows do not determine well are shrunk (Ledoit and Wolf): whitening by noise costs power.
+    Correlations that the rows do not determine well are shrunk (Ledoit and Wolf): whitening by noise costs power. Rows
+    are shuffled first: equal rows would otherwise keep those of P in front, and some rows are left out by position.
     """
-    z = np.concatenate([p, q])
+    shuffled = random.permutation(len(p) + len(q))
+    z = np.concatenate([p, q])[shuffled]
     z = z / np.maximum(np.abs(z).max(axis=0), np.finfo(np.float64).tiny)
     z = z - z.mean(axis=0)
     spread = z.std(axis=0)
@@ -160,12 +165,28 @@ def _pooled(p: Floats, q: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     correlation = (1 - shrinkage) * (z.T @ z / len(z)) + shrinkage * np.eye(z.shape[1])
     z = z @ principal_axes(correlation, _THINNEST).root
     order = canonical_order(z)
-    return z[order], (np.arange(len(z)) < len(p))[order]
+    return z[order], (shuffled < len(p))[order]
 
 
 def _p_values(statistic: Floats) -> Floats:
     """Return, for each permutation, the share of permutations with a value at least as large, less half of one."""
-    return (len(statistic) + 0.5 - rankdata(statistic, "min")) / len(statistic)
+    return (len(statistic) + 0.5 - rankdata(_levels(statistic), "min")) / len(statistic)
+
+
+def _levels(statistic: Floats) -> NDArray[np.intp]:
+    """Return numbers in the same order that are equal where values differ only by rounding."""
+    order = np.argsort(statistic)
+    steps = np.diff(statistic[order], prepend=-np.inf) > _ROUNDING * np.abs(statistic).max()
+    levels = np.empty(len(statistic), dtype=np.intp)
+    levels[order] = np.cumsum(steps)
+    return levels
+
+
+def _combined(ranks: dict[str, Floats]) -> Floats:
+    """Return the Cauchy combination of p-values, on a scale where it is uniform: no large value makes others tie."""
+    weights = sum(_WEIGHTS[name] for name in ranks)
+    tangents = [_WEIGHTS[name] * np.tan((0.5 - values) * np.pi) for name, values in ranks.items()]
+    return np.arctan(np.sum(tangents, axis=0) / weights)
 
 
 def _statistics(z: Floats, first: NDArray[np.bool_], count: int, random: np.random.Generator) -> dict[str, Floats]:

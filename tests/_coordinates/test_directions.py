@@ -40,6 +40,20 @@ def test_equal_densities_have_none():
     assert sum(none) >= 6
 
 
+def test_equal_rows_do_no_harm():
+    """Two equal rows have no direction between them; where all are equal but for one direction, it is the only one."""
+    random = np.random.default_rng(0)
+    for p, q in (
+        (random.integers(0, 2, (200, 4)), random.integers(0, 2, (200, 4)) + np.array([1, 0, 0, 0])),
+        (np.outer(random.random(80) < 0.5, [1, 0, 0, 0]), np.zeros((80, 4))),
+    ):
+        found = find_directions(*(make_sample(x.astype(float), np.ones(len(x))) for x in (p, q)), 0)
+        assert captured(found[:, :1], np.eye(4)[:, :1]) > 0.9
+        np.testing.assert_allclose(found.T @ found, np.eye(found.shape[1]), atol=1e-6)
+    constant = make_sample(np.zeros((50, 3)), np.ones(50))
+    assert find_directions(constant, constant, 0) is None
+
+
 def test_many_directions_are_none_to_choose_from():
     assert find_directions(*samples_of(heteroscedastic(10), 2_000), 0) is None
 

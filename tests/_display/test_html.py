@@ -52,10 +52,10 @@ def html(thing):
 
 
 def test_an_estimate_shows_value_interval_picture_and_diagnostics():
-    shown = html(Estimate(0.5, 0.1, kind="kl", diagnostics={"effective_size": [12.3456, 7.0]}))
+    shown = html(Estimate(0.5, 0.1, kind="kl", diagnostics={"kernel_effective_size": [12.3456, 7.0]}))
     words = text(shown)
     assert "kl = 0.5 nats, 95 % interval 0.304 to 0.696" in words
-    assert "effective size 12.35, 7" in words
+    assert "kernel effective size 12.35, 7" in words
     assert "<svg" in shown
 
 

@@ -32,6 +32,16 @@ def test_a_negative_estimate_lies_left_of_zero():
     assert at[TEAL] < at["currentColor"]
 
 
+def test_an_interval_without_an_upper_end_is_an_arrow():
+    drawn = interval(3.0, 2.0, np.inf)
+    (arrow,) = shapes(drawn, "path")
+    bar = next(line for line in shapes(drawn, "line") if line.get("stroke") == TEAL)
+    assert arrow.get("d").startswith(f"M{bar.get('x2')},")
+    assert float(bar.get("x1")) < places(drawn)[TEAL] < float(bar.get("x2"))
+    assert "interval 2.00 to infinity" in drawn
+    assert shapes(interval(3.0, 2.0, 4.0), "path") == []
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_what_is_not_finite_is_not_drawn(value):
     assert interval(value, 0.0, 1.0) is None

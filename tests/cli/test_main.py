@@ -118,6 +118,8 @@ def test_warnings_are_one_line(run, folder):
     status, out, err = run("kl", "p.csv", "far.npy", "--json")
     assert status == 0
     assert json.loads(out)["diagnostics"]["unsupported_fraction"] == [1, 1]
+    assert json.loads(out)["open_above"] is True
+    assert json.loads(out)["interval"][1] is None
     assert err.startswith("warning: 100% of the numerator's points")
     assert err.count("\n") == 1
 

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from vwkde._answers.overlap import describe_overlap
+from vwkde._answers.support import outside_fractions
+from vwkde._data.validation import Array
 from vwkde._fit.bandwidth import pair_bandwidth
 from vwkde._fit.candidates import MOST_ROWS
 from vwkde._fit.fitted import Fitted, PaperFit
@@ -17,10 +19,11 @@ _BIAS_ROWS = 500
 """Points of each sample at which the squared bias is averaged."""
 
 
-def describe_fit(fitted: Fitted, weighting: str, columns: int) -> dict[str, Any]:
+def describe_fit(fitted: Fitted, weighting: str, data: tuple[Array, Array]) -> dict[str, Any]:
     """Return the diagnostics by name, as plain values; pairs of numbers are for numerator and denominator.
 
-    `weighting` is the one that was requested. With a guide it is tried, and kept if held-out rows favour it.
+    `weighting` is the one that was requested. With a guide it is tried, and kept if held-out rows favour it. `data` are
+    the rows in memory, as they were given.
     """
     main, (p, q) = fitted.average.main, fitted.samples
     alone = isinstance(main.ratio, GuideAlone)
@@ -37,9 +40,10 @@ def describe_fit(fitted: Fitted, weighting: str, columns: int) -> dict[str, Any]
         "squared_bias_before": before,
         "squared_bias_after": 0.0 if alone else after,
         **describe_overlap(_support(fitted), (p.total, q.total)),
+        "outside_fraction": outside_fractions(data, fitted.samples, fitted.numerics.seed),
         "rows": [p.total, q.total],
         **({"rows_held": [len(p), len(q)]} if fitted.has_rest else {}),
-        "columns": columns,
+        "columns": data[0].shape[1],
         "engine": fitted.numerics.resources.name,
         "device": fitted.numerics.resources.device,
     }

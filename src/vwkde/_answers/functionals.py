@@ -2,12 +2,17 @@
 
 Except KL, every divergence here is D = ∫ q·f(p/q), or a function of one such integral. It can be estimated in two ways:
 
-- plugged in: the mean of 2·f(r)/(1+r) over both samples with equal weight. Noise in r makes it too large;
+- plugged in: the mean of 2·f(r)/(1+r) over both samples with equal weight;
 - in one step, the variational bound: the mean of f′(r) over the numerator plus that of f(r) − r·f′(r) over the
-  denominator. Noise in r makes it too small, by the same amount to second order.
+  denominator.
 
-Their average has neither error. The terms of the one-step form are also the influence functions, whose variances give
-the standard error. Everything is written in u = log r.
+Independent noise of variance s² in log r changes the one-step form by −½s²·E_q[r²f″] and the plugged-in form, to second
+order, by ½s²·E_q[r²f″ + r(1−r)/(1+r)·(f′ − f/(1+r))]. Where r is near one the two are opposite, and their average,
+which is used here, has neither error. Far from one a part of the second term remains: see docs/mathematics.md. Orders
+above one have a form of their own, `_log_moment`.
+
+The terms of the one-step form are also the influence functions, whose variances give the standard error. Everything is
+written in u = log r.
 
 Where the densities are nearly equal, the influence functions vanish, and a divergence is quadratic in the noise of u:
 with k numbers estimated from n and m rows, its variance is k/2·(1/n + 1/m)² times f″(1)², while the mean variance of u
@@ -20,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, logsumexp
 
 from vwkde._data.sample import effective_rows
 
@@ -120,17 +125,31 @@ def _affinity(order: float) -> Integral:
 def _log_moment(order: float, numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
     """Return log ∫ p^order · q^(1−order) for an order above one, and its standard error.
 
-    It depends on the tails of the ratio. A sample of n rows shows no ratio above n, so larger ones count as n: the
-    estimate may be too small, but no single row determines it.
+    It is the log of the mean of r^(order−1) over the numerator, and of that of r^order over the denominator. With r
+    scaled so that its mean over the denominator is one, noise of variance s² in log r changes the first by
+    ½(order−1)(order−2)·s² and the second by ½(order−1)·order·s². So up to order two, for which the first form is used
+    alone, a mean of both has no error. It is no longer a mean above order two, where the first form stays.
+
+    All depends on the tails of the ratio. A sample of n rows shows no ratio above n, so larger ones count as n: the
+    estimate is too small if the tail is longer, but no single row determines it.
     """
-    p, q = numerator.truncated(power=1.0), denominator.truncated(power=1.0)
+    p, q = _with_mean_one(numerator.truncated(power=1.0), denominator.truncated(power=1.0))
     p_logs, q_logs = (order - 1) * p.log_ratio, order * q.log_ratio
     largest = max(p_logs.max(), q_logs.max())  # for a high order the integral itself may overflow
     p_terms, q_terms = np.exp(p_logs - largest), np.exp(q_logs - largest)
     variance = order**2 * p.variance_of_mean(p_terms) + (order - 1) ** 2 * q.variance_of_mean(q_terms)
-    mean = max(p.mean(p_terms), np.finfo(np.float64).tiny)
-    variance = variance / mean**2 + (order * (order - 1)) ** 2 * _quadratic_variance(numerator, denominator)
-    return float(largest + np.log(mean)), float(np.sqrt(variance))
+    p_mean, q_mean = (max(each, np.finfo(np.float64).tiny) for each in (p.mean(p_terms), q.mean(q_terms)))
+    share = min(order / 2, 1.0)
+    log_moment = largest + share * np.log(p_mean) + (1 - share) * np.log(q_mean)
+    variance = variance / p_mean**2 + (order * (order - 1)) ** 2 * _quadratic_variance(numerator, denominator)
+    return float(log_moment), float(np.sqrt(variance))
+
+
+def _with_mean_one(p: AtSample, q: AtSample) -> tuple[AtSample, AtSample]:
+    """Return ratios scaled so that their mean over the denominator is one, as that of the true ratio is."""
+    log_mean = float(logsumexp(q.log_ratio, b=q.weight / q.weight.sum()))
+    scaled = [each._replace(log_ratio=each.log_ratio - log_mean).truncated(power=1.0) for each in (p, q)]
+    return scaled[0], scaled[1]
 
 
 def chi2(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """Whether each sample covers the region of the other one, and how many points support the estimate there."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,13 @@ _EDGE = 0.01
 """Share of a sample's own points that count as its edge."""
 _POOR = 0.5
 """Share of unsupported points above which a divergence is unreliable."""
+_FEW = 0.015
+"""Share of points outside the other sample from which a divergence that weighs them without bound may be infinite."""
 _SMALL = 0.05
 """Size in nats of negative values that the usual leave-one-out bias explains."""
 _QUERIES = 500
 """Points at which effective sizes are computed: enough for a median."""
+_NAMES = "numerator", "denominator"
 
 
 def describe_overlap(pair: KernelPair, rows: tuple[int, int]) -> dict[str, Any]:
@@ -26,7 +30,7 @@ def describe_overlap(pair: KernelPair, rows: tuple[int, int]) -> dict[str, Any]:
 
     unsupported_fraction
         The share of the sample's points where the other sample's density is lower than at its own outermost percent.
-    effective_size
+    kernel_effective_size
         How many equally weighted points the sample's kernel sums amount to, at the median point of the other sample.
     largest_weight_share
         The share of the heaviest point in the sample's total weight.
@@ -40,7 +44,7 @@ def describe_overlap(pair: KernelPair, rows: tuple[int, int]) -> dict[str, Any]:
             _unsupported(at_p.denominator, p.weight, at_q.denominator),
             _unsupported(at_q.numerator, q.weight, at_p.numerator),
         ],
-        "effective_size": [size * by for size, by in zip(sizes, growth, strict=True)],
+        "kernel_effective_size": [size * by for size, by in zip(sizes, growth, strict=True)],
         "largest_weight_share": [
             _largest_share(each.log_weight) / by
             for each, by in zip((pair.numerator, pair.denominator), growth, strict=True)
@@ -54,12 +58,50 @@ def _without_alpha(estimate: KernelEstimate, at_sample: LogDensities) -> LogDens
     return LogDensities(at_sample.numerator - log_alpha, at_sample.denominator - log_alpha)
 
 
-def warn_if_poor(unsupported: list[float], kind: str) -> None:
+def may_be_infinite(diagnostics: Mapping[str, Any], kind: str, order: float | None = None) -> bool:
+    """Return whether a divergence may be infinite, and warn if it may, or if most points are unsupported.
+
+    It may be if the sample under which an unbounded function of the ratio is averaged has points outside the other one.
+    """
+    side = _unbounded_side(kind, order)
+    if side is not None and diagnostics["outside_fraction"][side] > _FEW:
+        one, other = _NAMES[side], _NAMES[1 - side]
+        warn(
+            f"{diagnostics['outside_fraction'][side]:.0%} of the {one}'s points lie where the {other} has none, as far "
+            f"as its rows show: the divergence may be infinite, and the value, an extrapolation there, means only 'at "
+            f"least'. Use more {other} rows, drop the {one} rows outside, or use a bounded divergence such as "
+            f"'jensen-shannon'.",
+            OverlapWarning,
+        )
+        return True
+    _warn_if_poor(diagnostics["unsupported_fraction"], kind)
+    return False
+
+
+def warn_if_weights_cannot_represent(diagnostics: Mapping[str, Any]) -> None:
+    """Warn if no weights make the denominator stand for the numerator, since its rows do not reach there."""
+    outside, poor = diagnostics["outside_fraction"][0], diagnostics["unsupported_fraction"][0]
+    if outside > _FEW or poor > _POOR:
+        share, how_many = (outside, "none") if outside > _FEW else (poor, "almost none")
+        warn(
+            f"{share:.0%} of the numerator's points lie where the denominator has {how_many}: no weights make the "
+            f"denominator stand for them. Use more denominator rows, or leave out those numerator rows.",
+            OverlapWarning,
+        )
+
+
+def _unbounded_side(kind: str, order: float | None) -> int | None:
+    """Return the sample whose points weigh without bound where the other has none; None for finite divergences."""
+    if kind == "renyi":
+        return 0 if order is not None and order > 1 else None
+    return {"kl": 0, "chi2": 0, "reverse-kl": 1}.get(kind)
+
+
+def _warn_if_poor(unsupported: list[float], kind: str) -> None:
     """Warn if most of the points that an unbounded divergence averages over are unsupported."""
-    names = ("numerator", "denominator")
     for side in {"kl": (0,), "reverse-kl": (1,), "renyi": (0, 1), "chi2": (0,)}.get(kind, ()):
         if unsupported[side] > _POOR:
-            one, other = names[side], names[1 - side]
+            one, other = _NAMES[side], _NAMES[1 - side]
             warn(
                 f"{unsupported[side]:.0%} of the {one}'s points lie where the {other} has almost none: the value is an "
                 f"extrapolation and means only 'large'. Use samples that overlap, more {other} rows, or fewer columns.",

@@ -32,6 +32,8 @@ _STEPS, _TRIAL_STEPS = 40, 10
 _FREQUENCY, _HARMONICS = 0.5, 4
 """The frequencies t, in whitened units: 0.5, 1, 1.5 and 2."""
 MOST_DIRECTIONS = 3
+_EQUAL = 1e-9
+"""Distance between two rows, in whitened units, that rounding explains."""
 _PERMUTATIONS, _PERMUTED_STARTS = 3, 40
 """Searches on permuted rows, and their starts: if there is nothing to find, all maxima are similar."""
 _CLEARLY = 1.35
@@ -98,6 +100,8 @@ def find_directions(numerator: Sample, denominator: Sample, seed: int) -> Floats
     while directions.shape[1] < min(MOST_DIRECTIONS + 1, points.shape[1]):
         rest = points - points @ directions @ directions.T
         starts = _starts(rest, random)
+        if not starts.size:
+            break
         direction, value = _difference(rest, shares, points @ directions).climb(starts)
         permuted = [_difference(rest, random.permutation(shares), points @ directions) for _ in range(_PERMUTATIONS)]
         if value < _CLEARLY * np.mean([each.climb(starts[:, :_PERMUTED_STARTS])[1] for each in permuted]):
@@ -108,9 +112,12 @@ def find_directions(numerator: Sample, denominator: Sample, seed: int) -> Floats
 
 
 def _starts(points: Floats, random: np.random.Generator) -> Singles:
+    """Return directions between rows; none between equal rows, whose difference has no direction."""
     one, other = random.choice(len(points), (2, _STARTS))
     steps = (points[one] - points[other]).T
-    return (steps / np.maximum(np.linalg.norm(steps, axis=0), 1e-12)).astype(np.float32)
+    lengths = np.linalg.norm(steps, axis=0)
+    apart = lengths > _EQUAL
+    return (steps[:, apart] / lengths[apart]).astype(np.float32)
 
 
 def _difference(points: Floats, shares: Floats, projected: Floats) -> _Difference:

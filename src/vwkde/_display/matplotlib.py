@@ -112,13 +112,21 @@ def histograms(ax: "Axes", samples: Sequence[Layer], **kwargs: Any) -> "list[Ste
 
 
 def whiskers(ax: "Axes", names: Sequence[str], rows: Sequence[Whisker], **kwargs: Any) -> "ErrorbarContainer":
-    """Draw a dot and its interval per row, from top to bottom, with the values above the dots."""
+    """Draw a dot and its interval per row, from top to bottom, with the values above the dots.
+
+    Intervals without an upper end are drawn past all others, with an arrow.
+    """
     values = [row.value for row in rows]
-    lengths = np.abs([(row.low - row.value, row.high - row.value) for row in rows]).T
+    lows, highs = np.array([(row.low, row.high) for row in rows]).T
+    is_open = np.isinf(highs)
+    seen = np.array([0.0, *values, *lows, *highs[~is_open]])
+    ends = np.where(is_open, seen.max() + 0.15 * (np.ptp(seen) or 1.0), highs)
     style: dict[str, Any] = {"fmt": "o", "capsize": 4}
-    container = ax.errorbar(values, range(len(rows)), xerr=lengths, **style | kwargs)
-    for place, value in enumerate(values):
+    container = ax.errorbar(values, range(len(rows)), xerr=np.abs([lows - values, ends - values]), **style | kwargs)
+    for place, (value, end) in enumerate(zip(values, ends, strict=True)):
         _above(ax, number(value), value, place)
+        if is_open[place]:
+            ax.plot(end, place, marker=">", color=container.lines[0].get_color())
     ax.set_ylim(len(rows) - 0.5, -0.6)
     ax.set_yticks(range(len(rows)), names)
     return container

@@ -37,13 +37,20 @@ class Mark(NamedTuple):
 
 
 def interval(value: float, low: float, high: float) -> Markup | None:
-    """Return an estimate on a line with zero, and its interval as a bar; None if a number is not finite."""
-    if not np.isfinite([value, low, high]).all():
+    """Return an estimate on a line with zero, and its interval as a bar, which ends in an arrow if it is open above.
+
+    None if another number is not finite.
+    """
+    if not np.isfinite([value, low]).all() or np.isnan(high):
         return None
-    place = _places(min(low, 0.0), max(high, 0.0))
-    bar = _stroke(place(low), place(high), _LINE, TEAL, width=6, opacity=0.45)
-    words = f"{number(value)}, interval {number(low)} to {number(high)}"
-    return _svg(_LINE + 22, words, _axis(_LINE), bar, _marks([Mark(0.0, "0"), Mark(value, number(value), TEAL)], place))
+    is_open = np.isinf(high)
+    place = _places(min(low, 0.0), max(value + 2 * (value - low) if is_open else high, 0.0))
+    end = _WIDTH - _MARGIN if is_open else place(high)
+    bar = _stroke(place(low), end, _LINE, TEAL, width=6, opacity=0.45)
+    arrow = element("path", d=f"M{end:.1f},{_LINE - 7}l12,7l-12,7Z", fill=TEAL) if is_open else ()
+    words = f"{number(value)}, interval {number(low)} to {'infinity' if is_open else number(high)}"
+    marks = _marks([Mark(0.0, "0"), Mark(value, number(value), TEAL)], place)
+    return _svg(_LINE + 22, words, _axis(_LINE), bar, arrow, marks)
 
 
 def on_a_line(marks: Sequence[Mark]) -> Markup | None:

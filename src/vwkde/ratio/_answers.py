@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from vwkde._answers.at_samples import at_samples
 from vwkde._answers.diagnostics import describe_fit
 from vwkde._answers.functionals import KINDS, check_divergence, check_interval, unit_of
-from vwkde._answers.overlap import warn_if_negative, warn_if_poor
+from vwkde._answers.importance import importance_weights
+from vwkde._answers.overlap import may_be_infinite, warn_if_negative, warn_if_weights_cannot_represent
 from vwkde._answers.posterior import posterior
 from vwkde._answers.uncertainty import Compute, scatter_over_halves, systematic_error
 from vwkde._compute.parallel import at_most
@@ -242,7 +243,9 @@ class RatioAnswers:
         Warns
         -----
         OverlapWarning
-            If most of the rows that the divergence averages over are where the other sample has almost none.
+            If rows that the divergence weighs without bound lie where the other sample has none, so that it may be
+            infinite: the estimate is then `open_above`. Or if most of the rows that it averages over are where the
+            other sample has almost none.
         BiasWarning
             If the value is clearly negative.
 
@@ -260,33 +263,50 @@ class RatioAnswers:
         check_is_fitted(self, "weight_")
         options = check_divergence(kind, order)
         check_interval(interval, confidence_level)
-        warn_if_poor(self.diagnostics_["unsupported_fraction"], kind)
+        open_above = may_be_infinite(self.diagnostics_, kind, order)
         compute = partial(KINDS[kind], **options)
         value, error = compute(*at_samples(self._fitted))
         if interval == "subsample":
             error = self._scatter_over_halves(compute)
         warn_if_negative(value, error, self.diagnostics_["weighting"])
         systematic = systematic_error(self._fitted, compute, error)
-        freedom = min(sample.effective_rows for sample in self._fitted.samples) - 1
-        return Estimate(value, error, kind, unit_of(kind), systematic, confidence_level, freedom, self.diagnostics_)
+        return Estimate(
+            value,
+            error,
+            kind,
+            unit_of(kind),
+            systematic,
+            confidence_level,
+            degrees_of_freedom=min(sample.effective_rows for sample in self._fitted.samples) - 1,
+            open_above=open_above,
+            diagnostics=self.diagnostics_,
+        )
 
     @on_its_threads
     def importance_weights(self) -> Floats:
-        """Return p₁/p₂ at the denominator's rows, with mean one.
+        """Return weights with which the denominator represents the numerator, with mean one.
 
-        With these weights the denominator represents the numerator. For covariate shift, fit with the target sample as
-        numerator and the training sample as denominator, and pass the weights on as `sample_weight`.
+        They are p₁/p₂ at the denominator's rows, times the rows' own weights, if `denominator_weight` was given to
+        `fit`: use them alone. For covariate shift, fit with the target sample as numerator and the training sample as
+        denominator, and pass the weights on as `sample_weight`.
 
         Returns
         -------
         array of shape (n,)
             One weight per row of the denominator, in the order given to `fit`. Each row is left out of its own ratio.
-            Ratios above √n count as √n, so that no single row decides everything.
+            Ratios above √n count as √n, so that no single row decides everything. Their mean estimates one. If they
+            add up to less than a single row instead, the samples do not meet: what is missing goes to the row with the
+            largest ratio, so that the weights do not look even.
 
         Raises
         ------
         ValueError
             If not all rows are in memory.
+
+        Warns
+        -----
+        OverlapWarning
+            If numerator rows lie where the denominator has none, or most of them where it has almost none.
 
         Examples
         --------
@@ -304,10 +324,8 @@ class RatioAnswers:
                 "Importance weights need all rows in memory, but some rows are in files or on a Dask cluster. "
                 "Call ratio(rows) on the rows you need."
             )
-        log_ratio = self._fitted.samples[1].in_given_order(self._fitted.average.at_samples(averages=False)[1])
-        log_ratio = np.minimum(log_ratio, 0.5 * np.log(len(log_ratio)))
-        ratio = np.exp(log_ratio - log_ratio.max())
-        return ratio / ratio.mean()
+        warn_if_weights_cannot_represent(self.diagnostics_)
+        return importance_weights(self._fitted)
 
     @property
     @on_its_threads
@@ -352,15 +370,17 @@ class RatioAnswers:
               zero where the guide is used alone, since nothing is smoothed.
             - unsupported_fraction: the share of a sample's rows where the other sample is thinner than at its own
               outermost percent.
-            - effective_size: the number of equally weighted rows that a sample's kernel sums are worth, at the median
-              row of the other sample.
+            - kernel_effective_size: the number of equally weighted rows that a sample's kernel sums are worth, at the
+              median row of the other sample.
             - largest_weight_share: the largest row's share of a sample's total weight.
+            - outside_fraction: the share of a sample's rows that lie outside the other sample: beyond its range or in
+              its gaps, much farther than the spacing of its own rows explains.
             - rows, rows_held, columns: the rows in all, the rows in memory if fewer, the columns.
             - engine, device: what computed it, and where.
         """
         check_is_fitted(self, "weight_")
         if not self._diagnostics:
-            self._diagnostics = describe_fit(self._fitted, self.weighting, self.n_features_in_)
+            self._diagnostics = describe_fit(self._fitted, self.weighting, self._data)
         return dict(self._diagnostics)
 
     def _scatter_over_halves(self, compute: Compute) -> float:

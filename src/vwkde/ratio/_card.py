@@ -4,7 +4,7 @@ import warnings
 
 from vwkde._display import html, svg
 from vwkde.ratio._answers import RatioAnswers
-from vwkde.results import shown
+from vwkde.results import amount, shown
 
 
 def ratio_card(ratio: RatioAnswers) -> str:
@@ -23,7 +23,7 @@ def ratio_card(ratio: RatioAnswers) -> str:
         *(html.note(str(warning.message)) for warning in caught),
         svg.histograms(samples),
         "log p₁/p₂ at the rows, in nats, each row left out",
-        f"KL divergence {kl.value:.4g} nats, 95 % interval {kl.interval[0]:.4g} to {kl.interval[1]:.4g}",
+        f"KL divergence {amount(kl)}",
         svg.interval(kl.value, *kl.interval),
         details={name: shown(value) for name, value in diagnostics.items()},
     )
