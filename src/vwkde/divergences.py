@@ -67,7 +67,7 @@ def kl_divergence(
     OverlapWarning
         If most of the numerator's rows are where the denominator has almost none.
     BiasWarning
-        If the value is clearly negative.
+        If the fitted ratio cannot be right: a divergence is clearly negative, or its level is clearly wrong.
     DegenerateDataWarning
         If columns carry no variation or label rows, or the rows are too few for the columns.
 

@@ -27,9 +27,15 @@ def level_error(numerator: AtSample, denominator: AtSample) -> float:
     return float(np.sign(gap) * max(0.0, abs(gap) - chance) / max(slope, np.finfo(np.float64).tiny))
 
 
-def warn_if_contradictory(numerator: AtSample, denominator: AtSample, weighting: str) -> None:
-    """Warn if the log ratios cannot be right: a divergence is clearly negative, or their level is clearly wrong."""
-    found = [_describe(kind, *KINDS[kind](numerator, denominator)) for kind in _NEVER_NEGATIVE]
+def warn_if_contradictory(
+    asked: dict[str, tuple[float, float]], numerator: AtSample, denominator: AtSample, weighting: str
+) -> None:
+    """Warn if the log ratios cannot be right: a divergence is clearly negative, or their level is clearly wrong.
+
+    `asked` is the divergence that was asked for, by its kind, with its standard error.
+    """
+    values = {kind: KINDS[kind](numerator, denominator) for kind in _NEVER_NEGATIVE} | asked
+    found = [_describe(kind, *each) for kind, each in values.items()]
     off = level_error(numerator, denominator)
     if abs(off) > _SMALL:
         found.append(f"the log ratio is too {'low' if off > 0 else 'high'} by {abs(off):.2g} nats in the mean")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vwkde._fit.kernel_estimate import KernelEstimate, KernelPair, LogDensities
 from vwkde._runtime.warn import warn
-from vwkde.exceptions import BiasWarning, OverlapWarning
+from vwkde.exceptions import OverlapWarning
 
 Floats = NDArray[np.float64]
 
@@ -18,8 +18,6 @@ _POOR = 0.5
 """Share of unsupported points above which a divergence is unreliable."""
 _FEW = 0.015
 """Share of points outside the other sample from which a divergence that weighs them without bound may be infinite."""
-_SMALL = 0.05
-"""Size in nats of negative values that the usual leave-one-out bias explains."""
 _QUERIES = 500
 """Points at which effective sizes are computed: enough for a median."""
 _NAMES = "numerator", "denominator"
@@ -107,19 +105,6 @@ def _warn_if_poor(unsupported: list[float], kind: str) -> None:
                 f"extrapolation and means only 'large'. Use samples that overlap, more {other} rows, or fewer columns.",
                 OverlapWarning,
             )
-
-
-def warn_if_negative(value: float, error: float, weighting: str) -> None:
-    """Warn if a divergence is clearly negative, which is impossible."""
-    if value > -max(3 * error, _SMALL):
-        return
-    causes = "rows that both samples share, very few rows, or densities of very different width"
-    remedy = "fewer columns" if weighting == "uniform" else "method='kde', which uses no weights"
-    warn(
-        f"The value {value:.3g} ± {error:.2g} cannot be right, since no divergence is negative: the estimate is "
-        f"biased. Likely causes are {causes}. Try {remedy}.",
-        BiasWarning,
-    )
 
 
 def _unsupported(log_density: Floats, weight: Floats, own_log_density: Floats) -> float:

@@ -10,10 +10,11 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from vwkde._answers.at_samples import at_samples
+from vwkde._answers.consistency import warn_if_contradictory
 from vwkde._answers.diagnostics import describe_fit
 from vwkde._answers.functionals import KINDS, check_divergence, check_interval, unit_of
 from vwkde._answers.importance import importance_weights
-from vwkde._answers.overlap import may_be_infinite, warn_if_negative, warn_if_weights_cannot_represent
+from vwkde._answers.overlap import may_be_infinite, warn_if_weights_cannot_represent
 from vwkde._answers.posterior import posterior
 from vwkde._answers.uncertainty import Compute, scatter_over_halves, systematic_error
 from vwkde._compute.parallel import at_most
@@ -247,7 +248,7 @@ class RatioAnswers:
             infinite: the estimate is then `open_above`. Or if most of the rows that it averages over are where the
             other sample has almost none.
         BiasWarning
-            If the value is clearly negative.
+            If the fitted ratio cannot be right: a divergence is clearly negative, or its level is clearly wrong.
 
         Examples
         --------
@@ -265,10 +266,11 @@ class RatioAnswers:
         check_interval(interval, confidence_level)
         open_above = may_be_infinite(self.diagnostics_, kind, order)
         compute = partial(KINDS[kind], **options)
-        value, error = compute(*at_samples(self._fitted))
+        p, q = at_samples(self._fitted)
+        value, error = compute(p, q)
         if interval == "subsample":
             error = self._scatter_over_halves(compute)
-        warn_if_negative(value, error, self.diagnostics_["weighting"])
+        warn_if_contradictory({kind: (value, error)}, p, q, self.diagnostics_["weighting"])
         systematic = systematic_error(self._fitted, compute, error)
         return Estimate(
             value,
