@@ -7,17 +7,25 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from vwkde._data.pairs import Pairs
 from vwkde._data.validation import check_sample
+from vwkde._fit.candidates import MOST_ROWS
+from vwkde._fit.neighbour_check import by_neighbours
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde.divergences import make_ratio
 from vwkde.results import Estimate
 
 __all__ = ["mutual_information"]
 
+Floats = NDArray[np.float64]
+
 _COPIES = 10
-"""Rows of the product of the marginals for each row of the joint sample."""
+"""Most rows of the product of the marginals for each row of the joint sample."""
 _MOST_ROWS = 30_000
 """Size of the product sample from which more copies gain nothing."""
+
+_CLEARLY = 2.0
+"""Standard errors by which nearest neighbours may differ from the estimate by chance."""
 
 
 def mutual_information(
@@ -70,15 +78,36 @@ def mutual_information(
         raise ValueError(f"X and Y have {len(x)} rows; at least {2 * FOLDS} are needed. Give more rows.")
     fold = check_random_state(random_state).permutation(np.arange(len(x)) % FOLDS)
     first, second = _pairs(fold, random_state)
+    rows = np.arange(len(x))
+    joint, product = np.concatenate([x, y], axis=1), np.concatenate([x[first], y[second]], axis=1)
+    pairs = Pairs(x.shape[1], rows, rows), Pairs(x.shape[1], first, second)
     ratio = make_ratio(method, parameters | {"random_state": random_state})
-    ratio._fit(
-        np.concatenate([x, y], axis=1),
-        np.concatenate([x[first], y[second]], axis=1),
-        copies=(1, max(1, len(first) // len(x))),
-        folds=(fold, fold[first]),
+    ratio._fit(joint, product, copies=(1, max(1, len(first) // len(x))), folds=(fold, fold[first]), pairs=pairs)
+    estimate = replace(
+        ratio.divergence("kl"),
+        kind="mutual-information",
+        standard_error=_standard_error(ratio.numerator_log_ratio_, x.shape[1] * y.shape[1]),
     )
-    error = float(np.std(ratio.numerator_log_ratio_) / np.sqrt(len(x)))
-    return replace(ratio.divergence("kl"), kind="mutual-information", standard_error=error)
+    return _compared(estimate, ratio.numerator_log_ratio_, by_neighbours(joint, product, pairs, 0))
+
+
+def _standard_error(log_ratio: Floats, parameters: int) -> float:
+    """Return the standard error of the mean; at least that of the likelihood ratio test of so many correlations."""
+    rows = len(log_ratio)
+    return float(np.hypot(np.std(log_ratio, ddof=1) / np.sqrt(rows), np.sqrt(parameters / 2) / rows))
+
+
+def _compared(estimate: Estimate, log_ratio: Floats, by_neighbours: Floats | None) -> Estimate:
+    """Return the estimate with a systematic error that includes how much more nearest neighbours clearly see.
+
+    If they see less, they only miss what is finer than their distances.
+    """
+    if by_neighbours is None:
+        return estimate
+    more = by_neighbours - log_ratio
+    noise = np.std(more) / np.sqrt(len(more))
+    beyond = np.sqrt(max(0.0, more.mean() ** 2 - (_CLEARLY * noise) ** 2)) if more.mean() > 0 else 0.0
+    return replace(estimate, systematic_error=float(np.hypot(estimate.systematic_error, beyond)))
 
 
 def _pairs(fold: NDArray[np.intp], random_state: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -89,9 +118,15 @@ def _pairs(fold: NDArray[np.intp], random_state: Any) -> tuple[NDArray[np.intp],
     """
     random = check_random_state(random_state)
     circles = [random.permutation(np.flatnonzero(fold == k)) for k in range(FOLDS)]
-    copies = max(1, min(_COPIES, _MOST_ROWS // len(fold)))
+    copies = _copies(len(fold))
     pairs = [
         (circle, np.roll(circle, shift)) for circle in circles for shift in range(1, min(copies, len(circle) - 1) + 1)
     ]
     first, second = zip(*pairs, strict=True)
     return np.concatenate(first), np.concatenate(second)
+
+
+def _copies(rows: int) -> int:
+    """Return how many pairs to make of each row: if possible, not so many that candidates see only a part of them."""
+    most = MOST_ROWS if rows <= MOST_ROWS else _MOST_ROWS
+    return max(1, min(_COPIES, most // rows))

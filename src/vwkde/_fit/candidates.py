@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from vwkde._data.sample import Sample
+from vwkde._data.sample import Sample, effective_rows
 from vwkde._data.validation import Array
 from vwkde._fit.guided_ratio import GuideAlone, GuidedRatio, Ratio
-from vwkde._fit.kernel_estimate import KernelEstimate, KernelPair, Numerics, PointWeight, make_pair
+from vwkde._fit.kernel_estimate import KernelEstimate, Numerics, PointWeight
+from vwkde._fit.kernel_pair import make_pair, pair_of
 from vwkde._fit.weighting import fit_weight
 from vwkde._models.derivatives import Models
 from vwkde._models.guides.cross_fit import CrossFitted, cross_fit, no_guide
+from vwkde._models.guides.neighbours import Neighbours
 from vwkde._models.log_loss import AtBoth, log_loss
 from vwkde._models.weights.problem import WeightSettings
 from vwkde._models.weights.protocol import Weight
@@ -29,6 +31,7 @@ Coordinates = Callable[[Array], Floats]
 
 MOST_ROWS = 3_000
 """Rows of each sample by which candidates are compared: more would cost more and hardly improve the choice."""
+_FEWEST_PAIRS = 100
 _STEPS = np.arange(-3, 9) / 2
 """Bandwidths are Scott's times two to these powers; in addition each guide is tried alone."""
 
@@ -123,7 +126,7 @@ def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -
     If a bandwidth is given, it is the only one, and no guide is a candidate alone.
     """
     guides = [cross_fit(guide, space.samples, numerics.seed) for guide in space.guides]
-    forms = [Form(guide, UniformWeight()) for guide in guides]
+    forms = [Form(guide, UniformWeight()) for guide in guides if _takes_kernel_sums(guide, space)]
     if space.weight is not None:
         forms.append(Form(no_guide(space.samples), space.weight.fit(space.samples, numerics)))
     widths = space.scott * 2.0**_STEPS if bandwidth is None else np.array([bandwidth])
@@ -136,6 +139,20 @@ def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -
     if bandwidth is None:
         candidates += [Candidate(space, Form(guide, UniformWeight()), None, guide.at_samples) for guide in guides]
     return candidates
+
+
+def _takes_kernel_sums(guide: CrossFitted, space: Space) -> bool:
+    """Return whether kernel sums around a guide are worth trying.
+
+    Around neighbours they would smooth the noise, and with it the detail. Around a guide that gives all weight to a few
+    pairs of rows of X and Y, those pairs would decide everything, and no loss shows it: few pairs are in doubt.
+    """
+    if isinstance(guide.form, Neighbours):
+        return False
+    if space.samples[1].pairs is None:
+        return True
+    log_weight = guide.at_samples[1] / 2
+    return effective_rows(np.exp(log_weight - log_weight.max())) >= _FEWEST_PAIRS
 
 
 def on_all_rows(chosen: list[Candidate], space: Space, bandwidth: float | None, numerics: Numerics) -> list[Ratio]:
@@ -204,5 +221,5 @@ def _log_ratios(space: Space, forms: list[Form], bandwidths: Floats, numerics: N
     )
     most = space.most_correction
     u_p, u_q = (np.stack([form.guide.at_samples[side] for form in forms], axis=1) for side in (0, 1))
-    at_p, at_q = KernelPair(p, q).log_ratios
+    at_p, at_q = pair_of(p, q).log_ratios
     return u_p + np.clip(at_p, -most, most), u_q + np.clip(at_q, -most, most)

@@ -5,20 +5,22 @@ from typing import Any
 
 import numpy as np
 
-from vwkde._coordinates.normal_scores import fit_whitened_scores
+from vwkde._coordinates.normal_scores import fit_scores_in_blocks, fit_whitened_scores
 from vwkde._data.sample import Sample
 from vwkde._fit.averaging import Average, Member, average_of
 from vwkde._fit.bandwidth import pair_bandwidth
 from vwkde._fit.candidates import Space, WeightTrial, find_candidates
 from vwkde._fit.fitted import Fitted, Problem
 from vwkde._fit.guided_ratio import GuidedRatio, Ratio, tilted_derivatives
-from vwkde._fit.kernel_estimate import Numerics, make_pair
+from vwkde._fit.kernel_estimate import Numerics
+from vwkde._fit.kernel_pair import make_pair
 from vwkde._fit.subspace import find_subspace, project
 from vwkde._fit.weighting import fit_models, fit_weight
 from vwkde._models.derivatives import NO_LOSSES, Losses, Models, fit_derivatives, fit_gaussians
 from vwkde._models.gaussian import GaussianModel
 from vwkde._models.guides import FEWEST_ROWS, GUIDES, worth_trying
 from vwkde._models.guides.cross_fit import is_affine
+from vwkde._models.guides.neighbours import neighbours_to_try
 from vwkde._models.log_loss import fall_of_log_loss
 from vwkde._models.weights.problem import WeightSettings
 from vwkde._runtime.warn import warn
@@ -40,11 +42,11 @@ def fit_auto(problem: Problem, settings: WeightSettings, bandwidth: float | str,
     names = () if problem.degenerate else worth_trying(problem.rows)
     tried = (None, *names)
     models, losses = _trial_derivatives(problem, settings) if names else (problem.gaussians, NO_LOSSES)
-    space = Space("whitened", problem.whitening, problem.samples, tried)
-    spaces = [space]
-    if names:
-        few = replace(settings, max_basis=min(settings.max_basis, _FEW_BASIS))
-        spaces = [replace(space, weight=WeightTrial(few, models)), _normal_scores(problem, tried)]
+    few = replace(settings, max_basis=min(settings.max_basis, _FEW_BASIS))
+    weight = WeightTrial(few, models) if names else None
+    spaces = [Space("whitened", problem.whitening, problem.samples, tried, weight=weight)]
+    if names or problem.split is not None:
+        spaces.append(_normal_scores(problem, tried))
     average = _choose(spaces, _given(problem, bandwidth), subspace and bool(names), problem.numerics)
     samples = average.main.ratio.samples
     if samples[0] is not problem.samples[0]:
@@ -100,17 +102,23 @@ def _choose(spaces: list[Space], bandwidth: float | None, subspace: bool, numeri
 
 def _normal_scores(problem: Problem, tried: tuple[Any, ...]) -> Space:
     """Return the samples with every column mapped to normal scores, then whitened; rows keep their order."""
-    data = problem.held.data
-    coordinates = fit_whitened_scores(*data, problem.held.weights)
+    data, weights = problem.held.data, problem.held.weights
+    if problem.split is None:
+        coordinates, split = fit_whitened_scores(*data, weights), None
+    else:
+        coordinates, split = fit_scores_in_blocks(data[0], weights[0], problem.split)
 
     def mapped(side: int) -> Sample:
         sample = problem.samples[side]
         rest = sample.rest and replace(sample.rest, coordinates=coordinates)
-        return replace(sample, points=coordinates(data[side])[sample.rows], rest=rest)
+        pairs = None if split is None else replace(sample.made_of, split=split)
+        return replace(sample, points=coordinates(data[side])[sample.rows], rest=rest, pairs=pairs)
 
     samples = mapped(0), mapped(1)
     columns = samples[0].points.shape[1]
     guides = tuple(name for name in tried if name is None or columns <= GUIDES[name].normal_scores_up_to)
+    if split is not None:
+        guides += neighbours_to_try(samples[0])
     return Space("normal scores", coordinates, samples, guides, axes_matter=True)
 
 
