@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from vwkde._coordinates.normal_scores import fit_scores_in_blocks
 from vwkde._data.pairs import Pairs
-from vwkde._data.validation import check_sample
+from vwkde._data.sample import make_unordered_sample
+from vwkde._data.validation import Array, check_sample
 from vwkde._fit.candidates import MOST_ROWS
-from vwkde._fit.neighbour_check import by_neighbours
 from vwkde._models.guides.cross_fit import FOLDS
+from vwkde._models.neighbours import ByNeighbours, by_neighbours
 from vwkde.divergences import make_ratio
 from vwkde.results import Estimate
 
@@ -24,8 +26,8 @@ _COPIES = 10
 _MOST_ROWS = 30_000
 """Size of the product sample from which more copies gain nothing."""
 
-_CLEARLY = 2.0
-"""Standard errors by which nearest neighbours may differ from the estimate by chance."""
+_BY_CHANCE = 2.5
+"""Standard errors by which nearest neighbours may exceed the fit by chance; at twice as many they replace it."""
 
 
 def mutual_information(
@@ -83,31 +85,54 @@ def mutual_information(
     pairs = Pairs(x.shape[1], rows, rows), Pairs(x.shape[1], first, second)
     ratio = make_ratio(method, parameters | {"random_state": random_state})
     ratio._fit(joint, product, copies=(1, max(1, len(first) // len(x))), folds=(fold, fold[first]), pairs=pairs)
+    log_ratio = ratio.numerator_log_ratio_
     estimate = replace(
         ratio.divergence("kl"),
         kind="mutual-information",
-        standard_error=_standard_error(ratio.numerator_log_ratio_, x.shape[1] * y.shape[1]),
+        standard_error=_standard_error(log_ratio, x.shape[1] * y.shape[1]),
     )
-    return _compared(estimate, ratio.numerator_log_ratio_, by_neighbours(joint, product, pairs, 0))
+    neighbours = _neighbours(joint, product, pairs)
+    return estimate if neighbours is None else _reconciled(estimate, log_ratio, neighbours)
 
 
-def _standard_error(log_ratio: Floats, parameters: int) -> float:
-    """Return the standard error of the mean; at least that of the likelihood ratio test of so many correlations."""
+def _standard_error(log_ratio: Floats, correlations: int) -> float:
+    """Return the standard error of the mean; at least that of a likelihood ratio test of so many correlations."""
     rows = len(log_ratio)
-    return float(np.hypot(np.std(log_ratio, ddof=1) / np.sqrt(rows), np.sqrt(parameters / 2) / rows))
+    return float(np.hypot(np.std(log_ratio, ddof=1) / np.sqrt(rows), np.sqrt(correlations / 2) / rows))
 
 
-def _compared(estimate: Estimate, log_ratio: Floats, by_neighbours: Floats | None) -> Estimate:
-    """Return the estimate with a systematic error that includes how much more nearest neighbours clearly see.
+def _neighbours(joint: Array, product: Array, pairs: tuple[Pairs, Pairs]) -> ByNeighbours | None:
+    """Return what nearest neighbours in normal scores say, if there are few columns."""
+    coordinates, split = fit_scores_in_blocks(joint, np.ones(len(joint)), pairs[0].split)
+    p, q = (
+        replace(make_unordered_sample(coordinates(values)), pairs=replace(each, split=split))
+        for values, each in zip((joint, product), pairs, strict=True)
+    )
+    return by_neighbours((p, q.thinned(MOST_ROWS, np.random.default_rng(0))))
 
-    If they see less, they only miss what is finer than their distances.
+
+def _reconciled(estimate: Estimate, fitted: Floats, neighbours: ByNeighbours) -> Estimate:
+    """Return the estimate moved towards nearest neighbours where these see more, with an error for what is in doubt.
+
+    Whatever a fit misses makes its mean log ratio smaller, and so does whatever is finer than the neighbours'
+    distances: if one of them is clearly larger, it is closer. In doubt are half of the difference and, unless the fit
+    sees more, what still finer distances may show.
     """
-    if by_neighbours is None:
-        return estimate
-    more = by_neighbours - log_ratio
-    noise = np.std(more) / np.sqrt(len(more))
-    beyond = np.sqrt(max(0.0, more.mean() ** 2 - (_CLEARLY * noise) ** 2)) if more.mean() > 0 else 0.0
-    return replace(estimate, systematic_error=float(np.hypot(estimate.systematic_error, beyond)))
+    gap, clear = _in_errors(neighbours.log_ratio - fitted)
+    rise, clear_rise = _in_errors(neighbours.rise)
+    in_doubt = gap / 2 * np.clip(clear - 1, 0, 1), rise * np.clip(clear_rise - 1, 0, 1) * (clear > -_BY_CHANCE)
+    return replace(
+        estimate,
+        value=estimate.value + gap * float(np.clip(clear / _BY_CHANCE - 1, 0, 1)),
+        systematic_error=float(np.linalg.norm([estimate.systematic_error, *in_doubt])),
+        diagnostics={**estimate.diagnostics, "by_neighbours": float(neighbours.log_ratio.mean())},
+    )
+
+
+def _in_errors(terms: Floats) -> tuple[float, float]:
+    """Return the mean of some terms, and its size in standard errors."""
+    mean, error = float(terms.mean()), float(np.std(terms, ddof=1) / np.sqrt(len(terms)))
+    return mean, mean / max(error, np.finfo(np.float64).tiny)
 
 
 def _pairs(fold: NDArray[np.intp], random_state: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -20,7 +20,6 @@ from vwkde._fit.kernel_pair import make_pair, pair_of
 from vwkde._fit.weighting import fit_weight
 from vwkde._models.derivatives import Models
 from vwkde._models.guides.cross_fit import CrossFitted, cross_fit, no_guide
-from vwkde._models.guides.neighbours import Neighbours
 from vwkde._models.log_loss import AtBoth, log_loss
 from vwkde._models.weights.problem import WeightSettings
 from vwkde._models.weights.protocol import Weight
@@ -142,13 +141,10 @@ def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -
 
 
 def _takes_kernel_sums(guide: CrossFitted, space: Space) -> bool:
-    """Return whether kernel sums around a guide are worth trying.
+    """Return whether kernel sums around a guide are worth trying: not where a few pairs of X and Y have all the weight.
 
-    Around neighbours they would smooth the noise, and with it the detail. Around a guide that gives all weight to a few
-    pairs of rows of X and Y, those pairs would decide everything, and no loss shows it: few pairs are in doubt.
+    Those pairs would decide everything, and no loss shows it, since hardly any pair is in doubt.
     """
-    if isinstance(guide.form, Neighbours):
-        return False
     if space.samples[1].pairs is None:
         return True
     log_weight = guide.at_samples[1] / 2

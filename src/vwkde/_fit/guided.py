@@ -20,7 +20,6 @@ from vwkde._models.derivatives import NO_LOSSES, Losses, Models, fit_derivatives
 from vwkde._models.gaussian import GaussianModel
 from vwkde._models.guides import FEWEST_ROWS, GUIDES, worth_trying
 from vwkde._models.guides.cross_fit import is_affine
-from vwkde._models.guides.neighbours import neighbours_to_try
 from vwkde._models.log_loss import fall_of_log_loss
 from vwkde._models.weights.problem import WeightSettings
 from vwkde._runtime.warn import warn
@@ -42,11 +41,11 @@ def fit_auto(problem: Problem, settings: WeightSettings, bandwidth: float | str,
     names = () if problem.degenerate else worth_trying(problem.rows)
     tried = (None, *names)
     models, losses = _trial_derivatives(problem, settings) if names else (problem.gaussians, NO_LOSSES)
-    few = replace(settings, max_basis=min(settings.max_basis, _FEW_BASIS))
-    weight = WeightTrial(few, models) if names else None
-    spaces = [Space("whitened", problem.whitening, problem.samples, tried, weight=weight)]
-    if names or problem.split is not None:
-        spaces.append(_normal_scores(problem, tried))
+    space = Space("whitened", problem.whitening, problem.samples, tried)
+    spaces = [space]
+    if names:
+        few = replace(settings, max_basis=min(settings.max_basis, _FEW_BASIS))
+        spaces = [replace(space, weight=WeightTrial(few, models)), _normal_scores(problem, tried)]
     average = _choose(spaces, _given(problem, bandwidth), subspace and bool(names), problem.numerics)
     samples = average.main.ratio.samples
     if samples[0] is not problem.samples[0]:
@@ -117,8 +116,6 @@ def _normal_scores(problem: Problem, tried: tuple[Any, ...]) -> Space:
     samples = mapped(0), mapped(1)
     columns = samples[0].points.shape[1]
     guides = tuple(name for name in tried if name is None or columns <= GUIDES[name].normal_scores_up_to)
-    if split is not None:
-        guides += neighbours_to_try(samples[0])
     return Space("normal scores", coordinates, samples, guides, axes_matter=True)
 
 

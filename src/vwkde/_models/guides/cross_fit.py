@@ -16,7 +16,6 @@ from vwkde._models.folds import deal_folds
 from vwkde._models.guides import GUIDES
 from vwkde._models.guides.classifiers import WORTH_THREADS, fit_classifier
 from vwkde._models.guides.kind import Fit, Guide, GuideKind
-from vwkde._models.guides.neighbours import Neighbours
 from vwkde._models.log_loss import AtBoth, log_loss
 
 Floats = NDArray[np.float64]
@@ -45,8 +44,6 @@ class CrossFitted:
         """The guide's name, or its class."""
         if self.form is None:
             return "none"
-        if isinstance(self.form, Neighbours):
-            return self.form.name
         return self.form if isinstance(self.form, str) else type(self.form).__name__
 
     @property
@@ -62,7 +59,7 @@ class CrossFitted:
     @property
     def unbiased(self) -> bool:
         """Whether the guide's error averages out over points."""
-        return isinstance(self.form, Neighbours) or bool(self._kind and self._kind.unbiased)
+        return bool(self._kind and self._kind.unbiased)
 
     def __call__(self, x: Floats) -> Floats:
         """Return the mean of the models."""
@@ -90,18 +87,9 @@ def cross_fit(guide: Any, samples: Samples, seed: int) -> CrossFitted:
     """Fit a guide, given by its name, as a classifier or None, and keep the values at points each model did not see."""
     if guide is None:
         return no_guide(samples)
-    if isinstance(guide, Neighbours):
-        return _by_neighbours(guide, samples)
     few = sum(sample.points.size for sample in samples) < WORTH_THREADS
     with parallel.at_most(1 if few else None):
         return _best_form(guide, samples, seed)
-
-
-def _by_neighbours(guide: Neighbours, samples: Samples) -> CrossFitted:
-    """Return the guide whose values at the samples leave out rows, not folds."""
-    model = guide.fit(samples[0])
-    (at_p, p_noise), (at_q, q_noise) = (model.at(sample) for sample in samples)
-    return CrossFitted(guide, (model,), (at_p, at_q), (p_noise, q_noise))
 
 
 def _best_form(guide: Any, samples: Samples, seed: int) -> CrossFitted:

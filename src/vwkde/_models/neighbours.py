@@ -6,49 +6,48 @@ closer than that neighbour,
 
     log p(x, y) / p(x)p(y)  ≈  ψ(k) + ψ(n + 1) − ψ(a + 1) − ψ(b + 1).
 
-Its noise is large but known, ψ′(k) − ψ′(a + 1) − ψ′(b + 1), and averages out. Its bias is small, since the box adapts to the density and most
-of the bias is the same in all three. If several rows are equally far, as in discrete data, all of them count, and rows
-at that distance count in a and b as well:
+Its noise is large but known, ψ′(k) − ψ′(a + 1) − ψ′(b + 1), and averages out. Its bias is small, since the box adapts
+to the density and most of the bias is the same in all three. If several rows are equally far, as in discrete data, all
+of them count, and rows at that distance count in a and b as well:
 
     ψ(rows in the box) + ψ(n) − ψ(a) − ψ(b)
 
 (after W. Gao, S. Kannan, S. Oh and P. Viswanath, "Estimating mutual information for discrete-continuous mixtures",
-NeurIPS 2017). A point is never its own neighbour, and a pair not that of the two rows it is made of.
+NeurIPS 2017). A row is never its own neighbour, nor are the two rows of which a pair is made.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
-from scipy.special import digamma, polygamma
+from scipy.special import digamma, expit, polygamma, softmax
 
 from vwkde._data.pairs import Pairs, places
 from vwkde._data.sample import Sample
+from vwkde._models.log_loss import log_loss
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-MOST_COLUMNS = 4
+_MOST_COLUMNS = 4
 """Columns of X and Y together up to which boxes with a few rows are small enough."""
 _FEWEST_ROWS = 50
 _COUNTS = (3, 6, 12)
 _STRETCHES = (0.25, 1.0, 4.0)
+_TEMPERATURE = 0.25
+"""Share of the log likelihood that enters the shares, as among fitted candidates."""
 _SLACK = 1e-10
 """Relative difference between distances that count as equal."""
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """A guide by the k-th nearest neighbour; in distances X counts `stretch` times as much as Y."""
+    """How to count: up to the k-th neighbour, with X counting `stretch` times as much as Y in distances."""
 
     k: int
     stretch: float = 1.0
-
-    @property
-    def name(self) -> str:
-        """What diagnostics call it."""
-        return f"{self.k} neighbours" + ("" if self.stretch == 1 else f", X stretched by {self.stretch:g}")
 
     def fit(self, joint: Sample) -> "NeighbourRatio":
         """Return the log ratio by the rows of a sample of X and Y."""
@@ -59,13 +58,6 @@ class Neighbours:
         return NeighbourRatio((trees[0], trees[1], trees[2]), pairs, self.k, scale)
 
 
-def neighbours_to_try(joint: Sample) -> tuple[Neighbours, ...]:
-    """Return the guides that a sample of X and Y can support: none in many columns or with few rows."""
-    if joint.points.shape[1] > MOST_COLUMNS or len(joint) < _FEWEST_ROWS:
-        return ()
-    return tuple(Neighbours(k, stretch) for k in _COUNTS for stretch in _STRETCHES)
-
-
 @dataclass(frozen=True)
 class NeighbourRatio:
     """The log ratio by rows of X and Y; the trees are of both, of X and of Y, in coordinates times `scale`."""
@@ -74,10 +66,6 @@ class NeighbourRatio:
     pairs: Pairs
     k: int
     scale: Floats
-
-    def __call__(self, x: Floats) -> Floats:
-        """Return the log ratio at new points."""
-        return self._log_ratio(x * self.scale, np.empty((len(x), 0), dtype=np.intp))[0]
 
     def at(self, sample: Sample) -> tuple[Floats, Floats]:
         """Return the log ratio and its variance at a sample of pairs, without the rows that each is made of."""
@@ -112,3 +100,33 @@ def _count(tree: KDTree, x: Floats, radius: Floats, own: Ints) -> Ints:
     for row in own.T:
         count -= (row >= 0) & (np.abs(x - tree.data[row]).max(axis=1) <= radius)
     return count
+
+
+class ByNeighbours(NamedTuple):
+    """Log ratios at rows of X and Y, and how much larger they are with half as many neighbours."""
+
+    log_ratio: Floats
+    rise: Floats
+
+
+def by_neighbours(samples: tuple[Sample, Sample]) -> ByNeighbours | None:
+    """Return the mean of several counts, with shares that decrease exponentially with the log loss without its noise.
+
+    There is none in many columns or with few rows.
+    """
+    joint = samples[0]
+    if joint.points.shape[1] > _MOST_COLUMNS or len(joint) < _FEWEST_ROWS:
+        return None
+    found = [_judged(Neighbours(k, stretch).fit(joint), samples) for k in _COUNTS for stretch in _STRETCHES]
+    shape = len(_COUNTS), len(_STRETCHES)
+    share = softmax([-_TEMPERATURE * 2 * len(joint) * loss for loss, _ in found]).reshape(shape)
+    values = np.reshape([value for _, value in found], (*shape, len(joint)))
+    rise = (values[0] - values[1]) * share.sum(axis=0)[:, None]
+    return ByNeighbours(np.einsum("ks,ksn->n", share, values), rise.sum(axis=0))
+
+
+def _judged(ratio: NeighbourRatio, samples: tuple[Sample, Sample]) -> tuple[float, Floats]:
+    """Return the log loss, minus to second order the part that noise causes, and the log ratio at the joint sample."""
+    (at_p, p_noise), (at_q, q_noise) = (ratio.at(sample) for sample in samples)
+    by_noise = [np.mean(expit(u) * expit(-u) * noise) for u, noise in ((at_p, p_noise), (at_q, q_noise))]
+    return log_loss((at_p, at_q), samples) - 0.25 * float(sum(by_noise)), at_p
