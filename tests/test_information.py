@@ -4,7 +4,9 @@ import pytest
 
 import vwkde
 from vwkde._models.guides.cross_fit import FOLDS
-from vwkde.information import _pairs
+from vwkde._models.neighbours import ByNeighbours
+from vwkde.exceptions import DegenerateDataWarning
+from vwkde.information import _pairs, _reconciled
 
 
 def correlated(rows, columns, correlation, seed=0):
@@ -22,6 +24,73 @@ def test_mutual_information_of_gaussians(columns, correlation):
     assert estimates[0].unit == "nats"
     low, high = estimates[0].interval
     assert low < truth < high
+
+
+def test_a_gaussian_guide_is_unbiased_in_many_columns():
+    x, y = correlated(600, 20, 0.2236)
+    truth = -10 * np.log(1 - 0.2236**2)
+    estimate = vwkde.mutual_information(x, y, guide="gaussian")
+    assert estimate.value == pytest.approx(truth, abs=0.13)  # it was -0.5 below
+    assert estimate.interval[0] < truth < estimate.interval[1]
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1e-5])
+@pytest.mark.filterwarnings("error")
+def test_thin_dependence_is_no_degenerate_one(noise):
+    x, _ = correlated(300, 1, 0.0)
+    y = x + noise * np.random.default_rng(1).normal(size=x.shape)
+    estimate = vwkde.mutual_information(x, y, guide="gaussian")
+    assert estimate.value == pytest.approx(0.5 * np.log1p(noise**-2), abs=0.15)
+
+
+def test_a_copy_is_told():
+    x, _ = correlated(100, 1, 0.0)
+    with pytest.warns(DegenerateDataWarning, match="does not vary"):
+        estimate = vwkde.mutual_information(x.astype(np.float32), 1.1 * x.astype(np.float32), guide="gaussian")
+    assert estimate.value > 2
+
+
+def test_a_constant_says_nothing():
+    with pytest.warns(DegenerateDataWarning, match="a constant says nothing"):
+        estimate = vwkde.mutual_information(np.ones(50), np.arange(50.0))
+    assert estimate.value == 0
+    assert estimate.interval[0] < 0 < estimate.interval[1]
+
+
+@pytest.mark.parametrize("guide", ["gaussian", "auto"])
+def test_waves_that_a_guide_misses_are_seen_by_neighbours(guide):
+    random = np.random.default_rng(3)
+    x = random.uniform(size=600)
+    y = np.sin(8 * np.pi * x) + 0.2 * random.normal(size=600)
+    estimate = vwkde.mutual_information(x, y, guide=guide)
+    assert estimate.interval[0] < 1.154 < estimate.interval[1]  # by quadrature
+    assert estimate.value == pytest.approx(1.154, abs=0.15)
+    assert estimate.diagnostics["by_neighbours"] == pytest.approx(1.154, abs=0.15)
+
+
+def test_discrete_columns():
+    random = np.random.default_rng(0)
+    x = random.integers(4, size=500)
+    y = np.where(random.uniform(size=500) < 0.7, x, random.integers(4, size=500))
+    joint = np.full((4, 4), 0.3 / 16) + np.eye(4) * 0.7 / 4
+    truth = (joint * np.log(16 * joint)).sum()
+    low, high = vwkde.mutual_information(x, y).interval
+    assert low < truth < high
+
+
+def test_neighbours_that_clearly_see_more_move_the_estimate_and_no_others_do():
+    estimate = vwkde.Estimate(1.0, 0.1, "mutual-information", systematic_error=0.05)
+    noise = np.tile([-1.0, 1.0], 200)
+    fitted, flat = 1 + noise, np.zeros(400)
+
+    def after(more, rise=flat):
+        return _reconciled(estimate, fitted, ByNeighbours(fitted + more + noise, rise))
+
+    assert after(0.05).value == after(-1.0).value == 1.0
+    assert after(0.0).systematic_error == after(-1.0, 0.2 + flat).systematic_error == 0.05
+    assert after(0.5).value == pytest.approx(1.5)
+    assert after(0.5).systematic_error == pytest.approx(np.hypot(0.25, 0.05))
+    assert after(0.0, 0.2 + noise).systematic_error == pytest.approx(np.hypot(0.2, 0.05))  # finer is still more
 
 
 def test_independent_columns_have_none():

@@ -12,7 +12,8 @@ from vwkde._data.sample import make_unordered_sample
 from vwkde._fit.averaging import shares
 from vwkde._fit.candidates import Space, find_candidates
 from vwkde._fit.guided_ratio import GuidedRatio
-from vwkde._fit.kernel_estimate import Numerics, make_pair
+from vwkde._fit.kernel_estimate import Numerics
+from vwkde._fit.kernel_pair import make_pair
 from vwkde._models.weights.uniform import UniformWeight
 from vwkde.datasets import Gaussian, GaussianPair, isotropic, mean_difference
 from vwkde.exceptions import DegenerateDataWarning

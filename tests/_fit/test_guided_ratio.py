@@ -9,7 +9,8 @@ from sklearn.linear_model import LogisticRegression
 import vwkde
 from vwkde._data.sample import Sample
 from vwkde._fit.guided_ratio import GuideAlone, GuidedRatio
-from vwkde._fit.kernel_estimate import Numerics, make_pair
+from vwkde._fit.kernel_estimate import Numerics
+from vwkde._fit.kernel_pair import make_pair
 from vwkde._models.derivatives.tilted import TiltedDerivatives
 from vwkde._models.guides.cross_fit import CrossFitted, no_guide
 from vwkde._models.weights.residual import bias_terms, residual_bias

@@ -9,7 +9,8 @@ from vwkde._compute.resources import Resources
 from vwkde._data.sample import Rest, Sample, make_unordered_sample
 from vwkde._data.sources import ArrayRows
 from vwkde._data.streams import Stream
-from vwkde._fit.kernel_estimate import KernelEstimate, Numerics, PointWeight, make_pair
+from vwkde._fit.kernel_estimate import KernelEstimate, Numerics, PointWeight
+from vwkde._fit.kernel_pair import make_pair
 from vwkde._models.guides.cross_fit import CrossFitted
 from vwkde._models.weights.expansion import KernelExpansion
 from vwkde._models.weights.uniform import UniformWeight

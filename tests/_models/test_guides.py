@@ -8,7 +8,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample
+from vwkde._models.derivatives.mixture import make_mixture, marginal_mixture
 from vwkde._models.gaussian import shrunk_gaussian, unbiased_gaussian
 from vwkde._models.guides import GUIDES
 from vwkde._models.guides.classifiers import AdditiveSplines, fit_classifier
@@ -161,3 +163,28 @@ def test_splines_leave_columns_of_few_values_as_they_are():
     assert features.shape[1] > 8
     np.testing.assert_array_equal(features[:, -2:], x[:, 1:])
     assert np.isfinite(splines.transform(1e6 * x)).all()
+
+
+def test_the_product_of_independent_columns_is_modelled_by_its_marginals():
+    random = np.random.default_rng(0)
+    z, rows = random.normal(size=(60, 5)), np.arange(60)
+    joint = Sample(z, np.ones(60), rows, pairs=Pairs(2, rows, rows))
+    product = Sample(
+        np.column_stack([z[:, :2], np.roll(z[:, 2:], 1, axis=0)]), np.ones(60), rows, pairs=Pairs(2, rows, rows - 1)
+    )
+    found = fit_gaussians(unbiased_gaussian, joint, product)(z)
+    x, y = (unbiased_gaussian(Sample(part, np.ones(60), rows)).log_density(part) for part in np.split(z, [2], axis=1))
+    np.testing.assert_allclose(found, unbiased_gaussian(joint).log_density(z) - x - y, rtol=1e-9, atol=1e-9)
+
+
+def test_the_marginal_of_a_mixture():
+    random = np.random.default_rng(0)
+    roots = random.normal(size=(2, 3, 3))
+    mixture = make_mixture(
+        np.array([0.3, 0.7]), random.normal(size=(2, 3)), roots @ roots.transpose(0, 2, 1) + np.eye(3)
+    )
+    grid = np.linspace(-12, 12, 4001)
+    point = np.array([0.2, -0.4])
+    density = np.exp(mixture.log_density(np.column_stack([np.tile(point, (len(grid), 1)), grid])))
+    expected = np.log(np.trapezoid(density, grid))
+    assert marginal_mixture(mixture, slice(2)).log_density(point[None])[0] == pytest.approx(expected)

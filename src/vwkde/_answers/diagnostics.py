@@ -11,7 +11,7 @@ from vwkde._fit.bandwidth import pair_bandwidth
 from vwkde._fit.candidates import MOST_ROWS
 from vwkde._fit.fitted import Fitted, PaperFit
 from vwkde._fit.guided_ratio import GuideAlone
-from vwkde._fit.kernel_estimate import KernelPair, make_pair
+from vwkde._fit.kernel_pair import KernelPair, make_pair
 from vwkde._models.weights.residual import bias_terms
 from vwkde._models.weights.uniform import UniformWeight
 

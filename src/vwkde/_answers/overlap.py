@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._fit.kernel_estimate import KernelEstimate, KernelPair, LogDensities
+from vwkde._fit.kernel_estimate import KernelEstimate
+from vwkde._fit.kernel_pair import KernelPair, LogDensities
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import OverlapWarning
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from vwkde._coordinates.whitening import Whitening, fit_whitening
+from vwkde._coordinates.whitening import Whitening, fit_whitening, whiten_blocks
 from vwkde._data.validation import Array
 from vwkde._runtime.warn import without
 from vwkde.exceptions import DegenerateDataWarning
@@ -50,6 +50,14 @@ def fit_whitened_scores(numerator: Array, denominator: Array, weights: tuple[Flo
     scores = fit_normal_scores(numerator, denominator, weights)
     with without(DegenerateDataWarning):  # it was raised for the same data in other coordinates
         return WhitenedScores(scores, fit_whitening(scores(numerator), scores(denominator), weights, None))
+
+
+def fit_scores_in_blocks(values: Array, weight: Floats, split: int) -> tuple[WhitenedScores, int]:
+    """Return the map to normal scores, the columns before `split` and the others whitened separately, and its split."""
+    scores = fit_normal_scores(values, values, (weight, weight))
+    with without(DegenerateDataWarning):
+        whitening, new_split = whiten_blocks(scores(values), weight, split, None)
+    return WhitenedScores(scores, whitening), new_split
 
 
 def fit_normal_scores(numerator: Array, denominator: Array, weights: tuple[Floats, Floats]) -> NormalScores:

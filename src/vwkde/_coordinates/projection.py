@@ -31,4 +31,4 @@ def project_samples(samples: tuple[Sample, Sample], directions: Floats) -> tuple
 
 def _projected(sample: Sample, directions: Floats) -> Sample:
     rest = sample.rest and replace(sample.rest, coordinates=Projection(sample.rest.coordinates, directions))
-    return replace(sample, points=sample.points @ directions, rest=rest)
+    return replace(sample, points=sample.points @ directions, rest=rest, pairs=None)

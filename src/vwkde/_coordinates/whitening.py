@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from vwkde._compute import parallel
@@ -61,6 +62,20 @@ def whiten(clouds: tuple[Cloud, Cloud], names: Names) -> Whitening:
         whitening = Whitening(unit, centre, whitening.matrix @ fine.matrix)
     _refuse_if_too_far(float(np.linalg.norm(difference)))
     return whitening
+
+
+def whiten_blocks(values: Array, weight: Floats, split: int, names: Names) -> tuple[Whitening, int]:
+    """Return the map that whitens the columns before `split` and the others separately, and its own split.
+
+    Independent blocks stay independent columns.
+    """
+    blocks = [
+        whiten((cloud, cloud), names and names[part])
+        for part in (slice(split), slice(split, None))
+        for cloud in [InMemory(values[:, part], weight)]
+    ]
+    unit, centre = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("unit", "centre"))
+    return Whitening(unit, centre, block_diag(*(block.matrix for block in blocks))), blocks[0].matrix.shape[1]
 
 
 def _whiten_once(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from vwkde._data.moments import WeightedMoments, moments_of
 from vwkde._data.order import canonical_order
+from vwkde._data.pairs import Pairs
 from vwkde._data.streams import Piece, Stream
 from vwkde._data.validation import Array
 from vwkde._runtime.lazy import lazy
@@ -56,7 +57,8 @@ class Sample:
     """Whitened points with one weight each (mean one), and their row indices in the input.
 
     Rows may be derived from other rows: `copies` is how many were made from each, and `fold` is the part of the data
-    that each comes from, so that whole parts can be held out.
+    that each comes from, so that whole parts can be held out. For mutual information, `pairs` are the rows of X and Y
+    that each is made of.
     """
 
     points: Floats
@@ -65,6 +67,7 @@ class Sample:
     copies: int = 1
     fold: NDArray[np.intp] | None = None
     rest: Rest | None = None
+    pairs: Pairs | None = None
 
     def __len__(self) -> int:
         """Return the number of points."""
@@ -79,6 +82,21 @@ class Sample:
     def total_weight(self) -> float:
         """The weight of all rows, in memory or not."""
         return float(self.weight.sum()) + (self.rest.stream.total_weight if self.rest else 0.0)
+
+    @property
+    def made_of(self) -> Pairs:
+        """The pairs of a sample that has them."""
+        if self.pairs is None:
+            raise TypeError("The sample is not made of rows of X and Y.")
+        return self.pairs
+
+    @property
+    def marginals(self) -> "tuple[Sample, Sample] | None":
+        """The sample's columns of X and of Y as two samples, if X and Y are independent in it."""
+        if self.pairs is None or not self.pairs.independent:
+            return None
+        x, y = np.split(self.points, [self.pairs.split], axis=1)
+        return replace(self, points=x, pairs=None), replace(self, points=y, pairs=None)
 
     @property
     def without_rest(self) -> "Sample":
@@ -119,7 +137,8 @@ class Sample:
         points, weight = self.points[chosen], self.weight[chosen]
         fold = None if self.fold is None else self.fold[chosen]
         rest = self.rest if keep_rest else None
-        return Sample(points, weight / weight.mean(), np.arange(len(points)), self.copies, fold, rest)
+        pairs = self.pairs and self.pairs.take(chosen)
+        return Sample(points, weight / weight.mean(), np.arange(len(points)), self.copies, fold, rest, pairs)
 
     def thinned(self, most: int, random: np.random.Generator) -> "Sample":
         """Return at most `most` points, drawn at random; `copies` is reduced in proportion."""
@@ -147,10 +166,12 @@ def make_sample(
     copies: int = 1,
     fold: NDArray[np.intp] | None = None,
     rest: Rest | None = None,
+    pairs: Pairs | None = None,
 ) -> Sample:
     """Return the points in canonical order."""
     rows = canonical_order(points)
-    return Sample(points[rows], weight[rows], rows, copies, None if fold is None else fold[rows], rest)
+    fold = None if fold is None else fold[rows]
+    return Sample(points[rows], weight[rows], rows, copies, fold, rest, pairs and pairs.take(rows))
 
 
 def make_unordered_sample(points: Floats) -> Sample:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from vwkde._data.sample import Sample
 from vwkde._data.validation import Array
 from vwkde._fit.guided_ratio import GuideAlone, GuidedRatio, Ratio
-from vwkde._fit.kernel_estimate import KernelEstimate, KernelPair, Numerics, PointWeight, make_pair
+from vwkde._fit.kernel_estimate import KernelEstimate, Numerics, PointWeight
+from vwkde._fit.kernel_pair import make_pair, pair_of
 from vwkde._fit.weighting import fit_weight
 from vwkde._models.derivatives import Models
 from vwkde._models.guides.cross_fit import CrossFitted, cross_fit, no_guide
@@ -29,6 +30,7 @@ Coordinates = Callable[[Array], Floats]
 
 MOST_ROWS = 3_000
 """Rows of each sample by which candidates are compared: more would cost more and hardly improve the choice."""
+_FEWEST_PAIRS = 30
 _STEPS = np.arange(-3, 9) / 2
 """Bandwidths are Scott's times two to these powers; in addition each guide is tried alone."""
 
@@ -130,7 +132,8 @@ def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -
     If a bandwidth is given, it is the only one, and no guide is a candidate alone.
     """
     guides = [cross_fit(guide, space.samples, numerics.seed) for guide in space.guides]
-    forms = [Form(guide, UniformWeight()) for guide in guides]
+    smoothed = guides if bandwidth is not None else [guide for guide in guides if _takes_kernel_sums(guide, space)]
+    forms = [Form(guide, UniformWeight()) for guide in smoothed]
     if space.weight is not None:
         forms.append(Form(no_guide(space.samples), space.weight.fit(space.samples, numerics)))
     widths = space.scott * 2.0**_STEPS if bandwidth is None else np.array([bandwidth])
@@ -143,6 +146,17 @@ def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -
     if bandwidth is None:
         candidates += [Candidate(space, Form(guide, UniformWeight()), None, guide.at_samples) for guide in guides]
     return candidates
+
+
+def _takes_kernel_sums(guide: CrossFitted, space: Space) -> bool:
+    """Return whether kernel sums around a guide are worth trying: not where hardly any pair of X and Y is like a row.
+
+    The few that are would decide everything, and no loss shows it, since hardly any pair is in doubt.
+    """
+    if space.samples[1].pairs is None:
+        return True
+    at_p, at_q = guide.at_samples
+    return int(np.count_nonzero(at_q >= np.quantile(at_p, 0.05))) >= _FEWEST_PAIRS
 
 
 def on_all_rows(chosen: list[Candidate], space: Space, bandwidth: float | None, numerics: Numerics) -> list[Ratio]:
@@ -210,6 +224,8 @@ def _log_ratios(space: Space, forms: list[Form], bandwidths: Floats, numerics: N
         for side, sample in enumerate(space.samples)
     )
     most = space.most_correction
+    if not forms:
+        return np.empty((len(bandwidths), len(p.sample), 0)), np.empty((len(bandwidths), len(q.sample), 0))
     u_p, u_q = (np.stack([form.guide.at_samples[side] for form in forms], axis=1) for side in (0, 1))
-    at_p, at_q = KernelPair(p, q).log_ratios
+    at_p, at_q = pair_of(p, q).log_ratios
     return u_p + np.clip(at_p, -most, most), u_q + np.clip(at_q, -most, most)

@@ -1,12 +1,13 @@
 """What both forms of the fit share: the samples that they start from, and the fitted ratio that they return."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._coordinates.whitening import Whitening, whiten
+from vwkde._coordinates.whitening import Whitening, whiten, whiten_blocks
 from vwkde._data.in_memory import Held
+from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample, make_sample
 from vwkde._fit.averaging import Average
 from vwkde._fit.guided_ratio import GuidedRatio, tilted_derivatives
@@ -21,13 +22,17 @@ Folds = tuple[NDArray[np.intp] | None, NDArray[np.intp] | None]
 
 @dataclass(frozen=True)
 class Problem:
-    """Two samples in whitened coordinates, and how to compute with them."""
+    """Two samples in whitened coordinates, and how to compute with them.
+
+    If they are rows of X and Y and pairs of such rows, `split` is the number of columns of X.
+    """
 
     held: Held
     samples: tuple[Sample, Sample]
     whitening: Whitening
     gaussians: tuple[GaussianModel, GaussianModel]
     numerics: Numerics
+    split: int | None = None
 
     @property
     def degenerate(self) -> bool:
@@ -41,13 +46,25 @@ class Problem:
 
 
 def make_problem(
-    held: Held, numerics: Numerics, copies: tuple[int, int] = (1, 1), folds: Folds = (None, None)
+    held: Held,
+    numerics: Numerics,
+    copies: tuple[int, int] = (1, 1),
+    folds: Folds = (None, None),
+    pairs: tuple[Pairs, Pairs] | None = None,
 ) -> Problem:
-    """Whiten two samples. Rows may be derived from others: for `copies` and `folds` see `Sample`."""
-    whitening = whiten(held.clouds, held.names)
-    parts = zip(held.data, held.weights, copies, folds, held.rests(whitening), strict=True)
-    p, q = (make_sample(whitening(x), weight, count, fold, rest) for x, weight, count, fold, rest in parts)
-    return Problem(held, (p, q), whitening, fit_gaussians((p, q)), numerics)
+    """Whiten two samples. Rows may be derived from others: for `copies`, `folds` and `pairs` see `Sample`."""
+    whitening, placed = _whiten(held, pairs)
+    parts = zip(held.data, held.weights, copies, folds, held.rests(whitening), placed, strict=True)
+    p, q = (make_sample(whitening(x), *others) for x, *others in parts)
+    return Problem(held, (p, q), whitening, fit_gaussians((p, q)), numerics, pairs and pairs[0].split)
+
+
+def _whiten(held: Held, pairs: tuple[Pairs, Pairs] | None) -> tuple[Whitening, tuple[Pairs | None, Pairs | None]]:
+    """Return the map to whitened coordinates, in which X and Y keep to themselves, and the pairs there."""
+    if pairs is None:
+        return whiten(held.clouds, held.names), (None, None)
+    whitening, split = whiten_blocks(held.data[0], held.weights[0], pairs[0].split, held.names)
+    return whitening, (replace(pairs[0], split=split), replace(pairs[1], split=split))
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from vwkde._coordinates.normal_scores import fit_whitened_scores
+from vwkde._coordinates.normal_scores import fit_scores_in_blocks, fit_whitened_scores
 from vwkde._data.sample import Sample
 from vwkde._fit.averaging import Average, Member, average_of
 from vwkde._fit.bandwidth import pair_bandwidth
 from vwkde._fit.candidates import Space, WeightTrial, find_candidates
 from vwkde._fit.fitted import Fitted, Problem
 from vwkde._fit.guided_ratio import GuidedRatio, Ratio, tilted_derivatives
-from vwkde._fit.kernel_estimate import Numerics, make_pair
+from vwkde._fit.kernel_estimate import Numerics
+from vwkde._fit.kernel_pair import make_pair
 from vwkde._fit.subspace import find_subspace, project
 from vwkde._fit.weighting import fit_models, fit_weight
 from vwkde._models.derivatives import NO_LOSSES, Losses, Models, fit_derivatives, fit_gaussians
@@ -99,13 +100,17 @@ def _choose(spaces: list[Space], bandwidth: float | None, project_too: bool, num
 
 def _normal_scores(problem: Problem, tried: tuple[Any, ...]) -> Space:
     """Return the samples with every column mapped to normal scores, then whitened; rows keep their order."""
-    data = problem.held.data
-    coordinates = fit_whitened_scores(*data, problem.held.weights)
+    data, weights = problem.held.data, problem.held.weights
+    if problem.split is None:
+        coordinates, split = fit_whitened_scores(*data, weights), None
+    else:
+        coordinates, split = fit_scores_in_blocks(data[0], weights[0], problem.split)
 
     def mapped(side: int) -> Sample:
         sample = problem.samples[side]
         rest = sample.rest and replace(sample.rest, coordinates=coordinates)
-        return replace(sample, points=coordinates(data[side])[sample.rows], rest=rest)
+        pairs = None if split is None else replace(sample.made_of, split=split)
+        return replace(sample, points=coordinates(data[side])[sample.rows], rest=rest, pairs=pairs)
 
     samples = mapped(0), mapped(1)
     columns = samples[0].points.shape[1]

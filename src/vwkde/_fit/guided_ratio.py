@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._data.sample import Sample
-from vwkde._fit.kernel_estimate import KernelPair
+from vwkde._fit.kernel_pair import KernelPair
 from vwkde._models.derivatives import Models
 from vwkde._models.derivatives.tilted import TiltedDerivatives
 from vwkde._models.guides.cross_fit import CrossFitted

@@ -1,4 +1,4 @@
-"""The unit of estimation: one sample, the weights of its points, and a bandwidth. A pair is two of them."""
+"""The unit of estimation: one sample, the weights of its points, and a bandwidth."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._compute import parallel
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
 from vwkde._compute.sums import log_kernel_sums
+from vwkde._data.pairs import related
 from vwkde._data.sample import Rest, Sample
 from vwkde._data.validation import Array
 from vwkde._models.guides.cross_fit import CrossFitted
@@ -16,8 +18,11 @@ from vwkde._models.weights.uniform import UniformWeight
 from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 _DOUBLE = np.dtype(np.float64)
+_ROUNDING = {4: 1e-4, 8: 1e-10}
+"""Smallest share of a kernel sum that is more than rounding, by the bytes of its numbers."""
 _SHARES = (-0.5, 0.5)
 """How much of the guide enters the weights of the numerator's points, and of the denominator's: e^(∓u₀/2)."""
 
@@ -41,6 +46,11 @@ class PointWeight:
     weight: Weight = field(default_factory=UniformWeight)
     guide: CrossFitted | None = None
     side: int = 0
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all points have the same weight."""
+        return isinstance(self.weight, UniformWeight) and (self.guide is None or not self.guide.models)
 
     def at(self, sample: Sample) -> Floats:
         """Return the logarithm at the points of the sample, where the guide is cross-fitted."""
@@ -80,6 +90,20 @@ class KernelEstimate:
     def left_out_at(self, x: Array) -> Floats:
         """Return the logarithm at one point for each row of the sample, that row being left out there."""
         return self._shaped(self._with_rest(self._log_sums(x, leave_one_out=True), x) - self._log_others)
+
+    def unrelated_at(self, sample: Sample) -> Floats:
+        """Return the logarithm at the points of a sample of pairs, without the rows that share an x or a y with them.
+
+        What those rows contribute is subtracted. If it is all there is, as far as rounding shows, little is left.
+        """
+        queries, points = sample.points, self.sample
+        if sample.pairs is None or points.pairs is None:
+            return self.log_density(queries)
+        query, row = related(sample.pairs, points.pairs)
+        sums = self._log_sums(queries)
+        left = np.maximum(1 - self._shares(sums, queries, query, row), _ROUNDING[self.dtype.itemsize])
+        weight = points.total_weight - np.bincount(query, points.weight[row], len(queries))
+        return self._shaped(sums + np.log(left) - np.log(weight)[:, None])
 
     def left_out_and_at(self, x: Floats) -> tuple[Floats, Floats]:
         """Return `left_out()` and `log_density(x)`, with one pass over the rows that are not in memory."""
@@ -134,6 +158,18 @@ class KernelEstimate:
             resources=self.resources,
         )
 
+    def _shares(self, sums: Floats, queries: Floats, query: Ints, row: Ints) -> Floats:
+        """Return the share of the sums at each query that comes from some rows, given as pairs of query and row."""
+        shares = np.zeros_like(sums)
+        for part in parallel.split(len(query), parallel.rows_at_a_time(queries.shape[1])):
+            at, of = query[part], row[part]
+            distance = ((queries[at] - self.sample.points[of]) ** 2).sum(axis=1)
+            for i, h in enumerate(np.atleast_1d(self.bandwidth)):
+                terms = np.exp(self.log_weight[of] - distance[:, None] / (2 * h**2) - sums[i, at])
+                for k in range(terms.shape[1]):
+                    shares[i, :, k] += np.bincount(at, terms[:, k], len(queries))
+        return shares
+
     def _with_rest(self, sums: Floats, x: Array) -> Floats:
         rest = self.sample.rest
         return sums if rest is None else np.logaddexp(sums, self._rest_sums(rest, x))
@@ -177,62 +213,3 @@ class RestSums:
             log_weight=log_weight,
             resources=self.resources,
         )
-
-
-@dataclass(frozen=True)
-class LogDensities:
-    """Logarithms of α·p for the numerator's and the denominator's density at some points."""
-
-    numerator: Floats
-    denominator: Floats
-
-    @property
-    def log_ratio(self) -> Floats:
-        """Return log p₁/p₂: the weight cancels."""
-        return self.numerator - self.denominator
-
-
-@dataclass(frozen=True)
-class KernelPair:
-    """The estimates of two samples with one bandwidth."""
-
-    numerator: KernelEstimate
-    denominator: KernelEstimate
-
-    @property
-    def samples(self) -> tuple[Sample, Sample]:
-        """The two samples."""
-        return self.numerator.sample, self.denominator.sample
-
-    def at(self, x: Floats) -> LogDensities:
-        """Return the log densities at new points."""
-        return LogDensities(self.numerator.log_density(x), self.denominator.log_density(x))
-
-    @lazy
-    def at_samples(self) -> tuple[LogDensities, LogDensities]:
-        """The log densities at the points of both samples, each point left out of its own estimate."""
-        p, q = self.samples
-        p_at_p, p_at_q = self.numerator.left_out_and_at(q.points)
-        q_at_q, q_at_p = self.denominator.left_out_and_at(p.points)
-        return LogDensities(p_at_p, q_at_p), LogDensities(p_at_q, q_at_q)
-
-    @property
-    def log_ratios(self) -> tuple[Floats, Floats]:
-        """The log ratios at the points of both samples, each point left out of its own estimate."""
-        at_p, at_q = self.at_samples
-        return at_p.log_ratio, at_q.log_ratio
-
-
-def make_pair(
-    samples: tuple[Sample, Sample],
-    weight: Weight,
-    bandwidth: float,
-    numerics: Numerics,
-    guide: CrossFitted | None = None,
-) -> KernelPair:
-    """Return the estimates of two samples that share a weight and, with opposite signs, a guide."""
-    p, q = (
-        KernelEstimate(sample, PointWeight(weight, guide, side), bandwidth, numerics.dtype, numerics.resources)
-        for side, sample in enumerate(samples)
-    )
-    return KernelPair(p, q)

@@ -5,7 +5,7 @@ from vwkde._fit.bandwidth import pair_bandwidth
 from vwkde._fit.candidates import Space, find_candidates
 from vwkde._fit.fitted import PaperFit, Problem
 from vwkde._fit.guided_ratio import GuidedRatio
-from vwkde._fit.kernel_estimate import make_pair
+from vwkde._fit.kernel_pair import make_pair
 from vwkde._fit.subspace import find_subspace, project
 from vwkde._fit.weighting import fit_models, fit_weight
 from vwkde._models.derivatives import NO_LOSSES, Losses, Models

@@ -5,7 +5,8 @@ from numpy.typing import NDArray
 from scipy.special import log_expit
 
 from vwkde._data.sample import Sample
-from vwkde._fit.kernel_estimate import KernelPair, Numerics, make_pair
+from vwkde._fit.kernel_estimate import Numerics
+from vwkde._fit.kernel_pair import KernelPair, make_pair
 from vwkde._models.derivatives import NO_LOSSES, Losses, Models, fit_derivatives, fit_gaussians
 from vwkde._models.weights import WEIGHTS
 from vwkde._models.weights.problem import WeightProblem, WeightSettings

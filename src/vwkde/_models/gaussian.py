@@ -15,8 +15,12 @@ from vwkde.exceptions import DegenerateDataWarning
 
 Floats = NDArray[np.float64]
 
-_THINNEST = 1e-6
-"""Variance below which a direction of a whitened sample is degenerate; it is then raised to this value."""
+_THINNEST = 1e-12
+"""Variance below which a direction of a whitened sample is degenerate; it is then raised to this value.
+
+Rounding makes variances of 1e-16 in double precision and 1e-14 in single precision out of columns that depend on each
+other exactly.
+"""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from vwkde._compute.choice import ENGINE_NAMES, choose_resources
 from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET
 from vwkde._data.in_memory import Held, hold_all, hold_some
+from vwkde._data.pairs import Pairs
 from vwkde._data.sources import is_elsewhere
 from vwkde._display import html
 from vwkde._fit.bandwidth import RULES
@@ -248,6 +249,7 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         denominator_weight: Any = None,
         copies: tuple[int, int] = (1, 1),
         folds: Folds = (None, None),
+        pairs: tuple[Pairs, Pairs] | None = None,
     ) -> Self:
         """Fit samples some of whose rows were made from others; see `Sample`."""
         self._validate_params()
@@ -260,7 +262,7 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
             held = hold_some(numerator, denominator, weights, self.max_held, seed, resources)
         else:
             held = hold_all(numerator, denominator, weights)
-        fitted = self._fit_problem(make_problem(held, Numerics(seed, held.dtype, resources), copies, folds))
+        fitted = self._fit_problem(make_problem(held, Numerics(seed, held.dtype, resources), copies, folds, pairs))
         self._keep(fitted, held)  # an earlier fit stays as it is until this one has succeeded
         return self
 

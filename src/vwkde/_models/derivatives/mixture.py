@@ -23,7 +23,7 @@ from vwkde._runtime.quiet import without_convergence_warnings
 
 Floats = NDArray[np.float64]
 
-_MOST_COMPONENTS = 6
+_MOST_COMPONENTS = 16
 _STARTS, _MORE_STARTS = 2, 6
 """Starts of each search. With one covariance for all components there are more: in many columns most starts fail."""
 _MANY_COLUMNS = 6
@@ -92,11 +92,17 @@ def make_mixture(weights: Floats, means: Floats, precisions: Floats) -> MixtureD
     return MixtureDerivatives(weights, means, precisions, log_normalisers)
 
 
+def marginal_mixture(mixture: MixtureDerivatives, columns: slice) -> MixtureDerivatives:
+    """Return the density of some columns."""
+    covariances = np.linalg.inv(mixture.precisions)[:, columns, columns]
+    return make_mixture(mixture.weights, mixture.means[:, columns], np.linalg.inv(covariances))
+
+
 @parallel.single_threaded()
 def fit_mixture(x: Floats, weight: Floats, name: str | None = None, random_state: int = 0) -> MixtureDerivatives:
     """Fit a mixture to a whitened sample; its name, if any, is for the warning when it has no density.
 
-    It has up to six components, as many as lower the Bayesian information criterion. One component is the fitted
+    It has up to sixteen components, as many as lower the Bayesian information criterion. One component is the fitted
     Gaussian. Several have a covariance each, or share one, which finds modes even among many columns of noise.
 
     The fit itself takes no weights: rows are drawn for it in proportion to their weights. The criterion is weighted.

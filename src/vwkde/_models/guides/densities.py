@@ -1,4 +1,8 @@
-"""Guides from a model of each density: the difference of two log densities."""
+"""Guides from a model of each density: the difference of two log densities.
+
+If X and Y are independent in the denominator, as for mutual information, its model is the product of one for X and one
+for Y: any dependence between them would be noise.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._data.sample import Sample
-from vwkde._models.derivatives.mixture import fit_mixture
+from vwkde._models.derivatives.mixture import fit_mixture, marginal_mixture
 from vwkde._models.gaussian import (
     GaussianModel,
     is_few,
@@ -51,10 +55,26 @@ class UnbiasedGaussians:
         return parts[0] + parts[1]
 
 
+@dataclass(frozen=True)
+class LogProduct:
+    """The log density of independent X and Y; the columns before `split` are those of X."""
+
+    split: int
+    x: LogDensity
+    y: LogDensity
+
+    def __call__(self, points: Floats) -> Floats:
+        """Return log p(x) + log p(y)."""
+        x, y = np.split(points, [self.split], axis=1)
+        return self.x(x) + self.y(y)
+
+
 def fit_gaussians(numerator: Sample, denominator: Sample) -> UnbiasedGaussians | LogDensityDifference:
     """Return the guide from two Gaussians with unbiased log densities, or shrunk ones if the rows are too few."""
     if any(is_few(s.effective_rows - 1, s.points.shape[1]) for s in (numerator, denominator)):
         return fit_shrunk_gaussians(numerator, denominator)
+    if denominator.marginals is not None:
+        return _against_product(unbiased_gaussian, numerator, denominator.marginals)
     models = unbiased_gaussian(numerator), unbiased_gaussian(denominator)
     return UnbiasedGaussians(models, (numerator.effective_rows, denominator.effective_rows))
 
@@ -65,6 +85,8 @@ def fit_shrunk_gaussians(numerator: Sample, denominator: Sample) -> LogDensityDi
     It is that of these rows: the whitened coordinates come from all rows, those held out included, and a covariance
     shrunk towards the identity would know something about them.
     """
+    if denominator.marginals is not None:
+        return _against_product(shrunk_gaussian, numerator, denominator.marginals)
     pooled = pooled_covariance((numerator, denominator))
     p, q = (shrunk_gaussian(sample, pooled) for sample in (numerator, denominator))
     return LogDensityDifference(p.log_density, q.log_density)
@@ -78,9 +100,27 @@ def fit_shared_gaussians(numerator: Sample, denominator: Sample) -> LogDensityDi
 
 def fit_mixtures(numerator: Sample, denominator: Sample) -> LogDensityDifference:
     """Return the guide from two mixtures; one component is a Gaussian with an unbiased log density."""
+    if denominator.marginals is not None and denominator.pairs is not None:
+        return _mixture_and_marginals(numerator, denominator.marginals, denominator.pairs.split)
     return LogDensityDifference(_log_density(numerator), _log_density(denominator))
 
 
 def _log_density(sample: Sample) -> LogDensity:
     model = fit_mixture(sample.points, sample.weight)
     return unbiased_gaussian(sample).log_density if len(model.weights) == 1 else model.log_density
+
+
+def _mixture_and_marginals(joint: Sample, marginals: tuple[Sample, Sample], split: int) -> LogDensityDifference:
+    """Return the guide from a mixture for X and Y and its own marginals: most of its errors are in both and cancel."""
+    model = fit_mixture(joint.points, joint.weight)
+    if len(model.weights) == 1:
+        return _against_product(unbiased_gaussian, joint, marginals)
+    x, y = (marginal_mixture(model, part).log_density for part in (slice(split), slice(split, None)))
+    return LogDensityDifference(model.log_density, LogProduct(split, x, y))
+
+
+def _against_product(
+    fit: Callable[[Sample], GaussianModel], joint: Sample, marginals: tuple[Sample, Sample]
+) -> LogDensityDifference:
+    x, y = (fit(marginal).log_density for marginal in marginals)
+    return LogDensityDifference(fit(joint).log_density, LogProduct(marginals[0].points.shape[1], x, y))
