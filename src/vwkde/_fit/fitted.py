@@ -1,19 +1,23 @@
 """What both forms of the fit share: the samples that they start from, and the fitted ratio that they return."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._coordinates.whitening import Whitening, whiten
-from vwkde._data.in_memory import Held
+from vwkde._data.groups import number_groups
+from vwkde._data.in_memory import Held, without_repeats
 from vwkde._data.sample import Sample, make_sample
 from vwkde._fit.averaging import Average
 from vwkde._fit.guided_ratio import GuidedRatio, tilted_derivatives
 from vwkde._fit.kernel_estimate import Numerics
+from vwkde._fit.repeats import find_near_repeats
 from vwkde._models.derivatives import NO_LOSSES, Losses, Models, fit_gaussians
 from vwkde._models.gaussian import GaussianModel
 from vwkde._models.weights.residual import bias_terms, residual_bias
+from vwkde._runtime.warn import without
+from vwkde.exceptions import DegenerateDataWarning
 
 Floats = NDArray[np.float64]
 Folds = tuple[NDArray[np.intp] | None, NDArray[np.intp] | None]
@@ -43,11 +47,22 @@ class Problem:
 def make_problem(
     held: Held, numerics: Numerics, copies: tuple[int, int] = (1, 1), folds: Folds = (None, None)
 ) -> Problem:
-    """Whiten two samples. Rows may be derived from others: for `copies` and `folds` see `Sample`."""
+    """Whiten two samples. Rows may be derived from others: for `copies` and `folds` see `Sample`.
+
+    If they are not, repeated rows are looked for, and become weights.
+    """
+    if folds == (None, None):
+        held = without_repeats(held)
     whitening = whiten(held.clouds, held.names)
-    parts = zip(held.data, held.weights, copies, folds, held.rests(whitening), strict=True)
-    p, q = (make_sample(whitening(x), weight, count, fold, rest) for x, weight, count, fold, rest in parts)
-    return Problem(held, (p, q), whitening, fit_gaussians((p, q)), numerics)
+    if folds == (None, None) and (mergings := find_near_repeats(held, whitening)) != (None, None):
+        held = held.merged(mergings)
+        with without(DegenerateDataWarning):  # it was raised for the same columns
+            whitening = whiten(held.clouds, held.names)
+    parts = zip(held.data, held.weights, copies, folds, held.rests(whitening), held.groups, strict=True)
+    p, q = (make_sample(whitening(x), *others) for x, *others in parts)
+    p_group, q_group = number_groups(p.group, q.group)
+    samples = replace(p, group=p_group), replace(q, group=q_group)
+    return Problem(held, samples, whitening, fit_gaussians(samples), numerics)
 
 
 @dataclass(frozen=True)
