@@ -7,12 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from vwkde._data.validation import check_sample
+from vwkde._data.groups import check_groups, number_groups
+from vwkde._data.sample import variance_of_mean
+from vwkde._data.validation import Array, check_sample
+from vwkde._fit.repeats import find_groups
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde.divergences import make_ratio
 from vwkde.results import Estimate
 
 __all__ = ["mutual_information"]
+
+Ints = NDArray[np.intp]
 
 _COPIES = 10
 """Rows of the product of the marginals for each row of the joint sample."""
@@ -21,12 +26,13 @@ _MOST_ROWS = 30_000
 
 
 def mutual_information(
-    X: Any, Y: Any, *, method: str | None = None, random_state: Any = 0, **parameters: Any
+    X: Any, Y: Any, *, method: str | None = None, random_state: Any = 0, groups: Any = None, **parameters: Any
 ) -> Estimate:
     """Estimate the mutual information of X and Y, in nats: KL(joint ‖ product of the marginals).
 
     Rows of X are paired with other rows of Y to give a sample of the product. The standard error is that of the mean
-    log ratio: to first order, the marginals add nothing to it.
+    log ratio: to first order, the marginals add nothing to it. Rows that repeat others count as one group, unless the
+    data are discrete.
 
     Parameters
     ----------
@@ -38,6 +44,10 @@ def mutual_information(
         The form of `DensityRatio` to use. By default, `DensityRatio` with all its defaults.
     random_state : int, RandomState or None, default=0
         Seeds the pairing and every other random choice.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of a patient or of a time block: the label of each row, of any
+        hashable type, at least 5 different ones. Rows of a group are held out together and never paired with each
+        other, and the standard error counts them as dependent.
     **parameters : dict
         Parameters of `DensityRatio`.
 
@@ -49,7 +59,7 @@ def mutual_information(
     Raises
     ------
     ValueError
-        If X and Y differ in their number of rows or have too few, or a parameter is invalid.
+        If X and Y differ in their number of rows or have too few rows or groups, or a parameter is invalid.
 
     Examples
     --------
@@ -68,24 +78,44 @@ def mutual_information(
         )
     if len(x) < 2 * FOLDS:
         raise ValueError(f"X and Y have {len(x)} rows; at least {2 * FOLDS} are needed. Give more rows.")
-    fold = check_random_state(random_state).permutation(np.arange(len(x)) % FOLDS)
-    first, second = _pairs(fold, random_state)
+    group = _groups(groups, x, y, random_state)
+    random = check_random_state(random_state)
+    fold = random.permutation(np.arange(len(x) if group is None else group.max() + 1) % FOLDS)
+    fold = fold if group is None else fold[group]
+    first, second = _pairs(fold, random_state, group)
     ratio = make_ratio(method, parameters | {"random_state": random_state})
     ratio._fit(
         np.concatenate([x, y], axis=1),
         np.concatenate([x[first], y[second]], axis=1),
+        groups=None if group is None else (group, group[first] * (group.max() + 1) + group[second]),
         copies=(1, max(1, len(first) // len(x))),
         folds=(fold, fold[first]),
     )
-    error = float(np.std(ratio.numerator_log_ratio_) / np.sqrt(len(x)))
+    error = float(np.sqrt(variance_of_mean(ratio.numerator_log_ratio_, np.ones(len(x)), group)))
     return replace(ratio.divergence("kl"), kind="mutual-information", standard_error=error)
 
 
-def _pairs(fold: NDArray[np.intp], random_state: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _groups(groups: Any, x: Array, y: Array, random_state: Any) -> Ints | None:
+    """Return the number of each row's group: as given, or that of the row which it repeats; None without groups."""
+    if groups is None:
+        mixed = y[check_random_state(random_state).permutation(len(y))]
+        group = find_groups(np.concatenate([x, y], axis=1), np.concatenate([x, mixed], axis=1))
+        return None if group is None or group.max() + 1 < 2 * FOLDS else group
+    group = number_groups(check_groups(groups, len(x), "mutual_information"), None)[0]
+    if group is not None and group.max() + 1 < 2 * FOLDS:
+        raise ValueError(
+            f"The 'groups' parameter of mutual_information must have at least {2 * FOLDS} different labels. Got "
+            f"{group.max() + 1} instead; use smaller groups, or omit the parameter."
+        )
+    return group
+
+
+def _pairs(fold: Ints, random_state: Any, group: Ints | None = None) -> tuple[Ints, Ints]:
     """Return rows of X and of Y that make a sample of the product of the marginals.
 
     The rows of each fold are put in a random circle, and each x is paired with the y of its next neighbours. A model
-    that has not seen a fold has then seen neither the pairs of its rows nor these rows in other pairs.
+    that has not seen a fold has then seen neither the pairs of its rows nor these rows in other pairs. Rows of a group
+    are not paired with each other.
     """
     random = check_random_state(random_state)
     circles = [random.permutation(np.flatnonzero(fold == k)) for k in range(FOLDS)]
@@ -93,5 +123,6 @@ def _pairs(fold: NDArray[np.intp], random_state: Any) -> tuple[NDArray[np.intp],
     pairs = [
         (circle, np.roll(circle, shift)) for circle in circles for shift in range(1, min(copies, len(circle) - 1) + 1)
     ]
-    first, second = zip(*pairs, strict=True)
-    return np.concatenate(first), np.concatenate(second)
+    first, second = (np.concatenate(each) for each in zip(*pairs, strict=True))
+    apart = np.ones(len(first), dtype=bool) if group is None else group[first] != group[second]
+    return first[apart], second[apart]

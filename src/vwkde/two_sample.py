@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 
 from vwkde._compute.parallel import split
 from vwkde._coordinates.axes import principal_axes
+from vwkde._data.groups import check_group_pair
 from vwkde._data.order import canonical_order
 from vwkde._data.validation import check_pair
 from vwkde._display import html, svg
@@ -28,6 +29,7 @@ from vwkde._runtime.progress import track
 __all__ = ["TwoSampleResult", "two_sample_test"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 _WEIGHTS = {"means": 6.0, "energy": 6.0, "covariances": 1.0, "kernels": 1.0}
 """Weights of the statistics. A shift is the most common difference, so those that see it best count most."""
@@ -85,11 +87,12 @@ class TwoSampleResult:
 
 
 def two_sample_test(
-    numerator: Any, denominator: Any, *, n_permutations: int = 499, random_state: Any = 0
+    numerator: Any, denominator: Any, *, n_permutations: int = 499, random_state: Any = 0, groups: Any = None
 ) -> TwoSampleResult:
     """Test whether two samples come from one distribution.
 
-    If they do, the p-value is at most α with probability at most α, for any number of rows and columns.
+    If they do, the p-value is at most α with probability at most α, for any number of rows and columns. Rows must be
+    independent; if they are not, give the groups of rows that belong together, which must then be independent.
 
     Parameters
     ----------
@@ -102,6 +105,10 @@ def two_sample_test(
         1 / (n_permutations + 1).
     random_state : int, RandomState or None, default=0
         Seeds the permutations.
+    groups : pair of array-like of shapes (n,) and (m,), optional
+        Which rows belong together, such as those of a patient or of a time block: the labels of the numerator's rows
+        and those of the denominator's, at least 5 different ones each. None stands for a sample of independent rows.
+        Whole groups are permuted, whatever their sizes. No label may occur in both samples.
 
     Returns
     -------
@@ -111,7 +118,8 @@ def two_sample_test(
     Raises
     ------
     ValueError
-        If `n_permutations` is too small, the samples cannot be used, or no column varies.
+        If `n_permutations` is too small, the samples cannot be used, no column varies, or a group has rows in both
+        samples.
 
     Examples
     --------
@@ -127,9 +135,11 @@ def two_sample_test(
             f"the smallest possible value. Got {n_permutations!r} instead."
         )
     p, q, _ = check_pair(numerator, denominator)
-    z, first = _pooled(np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64))
+    group = _check_groups(groups, (len(p), len(q)))
+    z, order = _pooled(np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64))
     random = np.random.default_rng(check_random_state(random_state).randint(2**31))
-    ranks = {name: _p_values(values) for name, values in _statistics(z, first, int(n_permutations), random).items()}
+    labels = _permuted((np.arange(len(z)) < len(p))[order], group[order], int(n_permutations), random)
+    ranks = {name: _p_values(values) for name, values in _statistics(z, labels, random).items()}
     combined = np.sum([_WEIGHTS[name] * np.tan((0.5 - values) * np.pi) for name, values in ranks.items()], axis=0)
     half = 0.5 / (n_permutations + 1)
     return TwoSampleResult(
@@ -139,8 +149,30 @@ def two_sample_test(
     )
 
 
-def _pooled(p: Floats, q: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the pooled sample, whitened and in its canonical order, and which rows came from P.
+def _check_groups(groups: Any, rows: tuple[int, int]) -> Ints:
+    """Return the number of each row's group in the pooled sample; a row without one is a group of its own."""
+    p, q = check_group_pair(groups, rows, "two_sample_test")
+    if p is not None and q is not None and np.isin(p, q).any():
+        raise ValueError(
+            "The 'groups' parameter of two_sample_test must have different labels in the two samples, since a whole "
+            "group is assigned to one of them. Got a label that occurs in both instead; test the differences within "
+            "groups, or give the rows of each sample their own labels."
+        )
+    start = max((int(each.max()) + 1 for each in (p, q) if each is not None), default=0)
+    own = start + np.arange(sum(rows))
+    return np.concatenate([own[: rows[0]] if p is None else p, own[rows[0] :] if q is None else q])
+
+
+def _permuted(first: NDArray[np.bool_], group: Ints, count: int, random: np.random.Generator) -> NDArray[np.bool_]:
+    """Return which rows are in the first sample: in fact, and in random permutations of the groups, as columns."""
+    _, start, place = np.unique(group, return_index=True, return_inverse=True)
+    place = np.argsort(np.argsort(start))[place.ravel()]  # numbered by their first rows, not by labels
+    of_groups = first[np.sort(start)]
+    return np.column_stack([of_groups, *(random.permutation(of_groups) for _ in range(count))])[place]
+
+
+def _pooled(p: Floats, q: Floats) -> tuple[Floats, Ints]:
+    """Return the pooled sample, whitened and in its canonical order, and that order.
 
     Correlations that the rows do not determine well are shrunk (Ledoit and Wolf): whitening by noise costs power.
     """
@@ -155,7 +187,7 @@ def _pooled(p: Floats, q: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     correlation = (1 - shrinkage) * (z.T @ z / len(z)) + shrinkage * np.eye(z.shape[1])
     z = z @ principal_axes(correlation, _THINNEST).root
     order = canonical_order(z)
-    return z[order], (np.arange(len(z)) < len(p))[order]
+    return z[order], order
 
 
 def _p_values(statistic: Floats) -> Floats:
@@ -163,12 +195,11 @@ def _p_values(statistic: Floats) -> Floats:
     return (len(statistic) + 0.5 - rankdata(statistic, "min")) / len(statistic)
 
 
-def _statistics(z: Floats, first: NDArray[np.bool_], count: int, random: np.random.Generator) -> dict[str, Floats]:
-    """Return the statistics of the actual labels, followed by those of `count` permutations.
+def _statistics(z: Floats, labels: NDArray[np.bool_], random: np.random.Generator) -> dict[str, Floats]:
+    """Return the statistics of each column of labels.
 
     Each is a quadratic form in the contrast of the two samples: 1/n for the rows of P, −1/m for the rows of Q.
     """
-    labels = np.column_stack([first, *(random.permutation(first) for _ in range(count))])
     some = np.sort(random.permutation(len(z))[:_MOST_ROWS])
     i, j = np.triu_indices(z.shape[1])
     few = np.arange(len(z)) if len(z) * len(i) <= _MOST_PRODUCTS else some

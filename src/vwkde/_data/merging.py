@@ -26,6 +26,11 @@ class Merging:
         """Return one value per given row from one value per kept row."""
         return np.asarray(self.shares @ values)
 
+    @property
+    def target(self) -> Ints:
+        """The kept row in which each given row has its largest share, by its number among them."""
+        return np.asarray(self.shares.argmax(axis=1), dtype=np.intp).ravel()
+
     def then(self, following: "Merging | None") -> "Merging":
         """Return this followed by a merging of the kept rows."""
         if following is None:

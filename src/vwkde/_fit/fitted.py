@@ -51,18 +51,24 @@ def make_problem(
 
     If they are not, repeated rows are looked for, and become weights.
     """
-    if folds == (None, None):
-        held = without_repeats(held)
-    whitening = whiten(held.clouds, held.names)
-    if folds == (None, None) and (mergings := find_near_repeats(held, whitening)) != (None, None):
-        held = held.merged(mergings)
-        with without(DegenerateDataWarning):  # it was raised for the same columns
-            whitening = whiten(held.clouds, held.names)
+    whitening, held = _whiten(held) if folds[0] is None else (whiten(held.clouds, held.names), held)
     parts = zip(held.data, held.weights, copies, folds, held.rests(whitening), held.groups, strict=True)
     p, q = (make_sample(whitening(x), *others) for x, *others in parts)
     p_group, q_group = number_groups(p.group, q.group)
     samples = replace(p, group=p_group), replace(q, group=q_group)
     return Problem(held, samples, whitening, fit_gaussians(samples), numerics)
+
+
+def _whiten(held: Held) -> tuple[Whitening, Held]:
+    """Return the coordinates in which the samples are white, and the samples with repeated rows turned into weights."""
+    held = without_repeats(held)
+    whitening = whiten(held.clouds, held.names)
+    mergings = find_near_repeats(held, whitening)
+    if not any(mergings):
+        return whitening, held
+    held = held.merged(mergings)
+    with without(DegenerateDataWarning):  # it was raised for the same columns
+        return whiten(held.clouds, held.names), held
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,20 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._coordinates.whitening import fit_whitening
+from vwkde._data.copies import find_distinct, merge_repeats
 from vwkde._data.in_memory import Held, Mergings
 from vwkde._data.interpolated import merge_interpolated
 from vwkde._data.merging import Merging
 from vwkde._data.near_copies import merge_near_copies
 from vwkde._data.validation import Array
-from vwkde._runtime.warn import warn
+from vwkde._runtime.warn import warn, without
 from vwkde.exceptions import DegenerateDataWarning
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+_AS_WEIGHT = "weight of those others"
 
 
 def find_near_repeats(held: Held, coordinates: Callable[[Array], Floats]) -> Mergings:
@@ -27,20 +32,36 @@ def find_near_repeats(held: Held, coordinates: Callable[[Array], Floats]) -> Mer
     return p, q
 
 
+def find_groups(x: Array, other: Array) -> Ints | None:
+    """Return the number of the row that each row repeats, exactly or nearly; None if no row repeats another.
+
+    `other` is a sample that has the ties of discrete data, but not the repeats.
+    """
+    merging = merge_repeats(find_distinct(x), find_distinct(other))
+    if merging is None:
+        with without(DegenerateDataWarning):
+            points = fit_whitening(x, x, (np.ones(len(x)), np.ones(len(x))), None)(x)
+        merging = merge_near_copies(points)
+        if merging is not None:
+            _tell(len(x) - len(merging.kept), "data", "nearly equal others", "copies of one observation", "one group")
+    return None if merging is None else merging.target
+
+
 def _find(points: Floats, given: Array, name: str) -> Merging | None:
     merging = merge_near_copies(points)
     if merging is not None:
-        _tell(len(points) - len(merging.kept), name, "nearly equal others", "copies of one observation")
+        _tell(len(points) - len(merging.kept), name, "nearly equal others", "copies of one observation", _AS_WEIGHT)
         return merging
     merging = merge_interpolated(points, given)
     if merging is not None:
-        _tell(len(points) - len(merging.kept), name, "lie exactly between two others", "made by interpolation")
+        made = "made by interpolation"
+        _tell(len(points) - len(merging.kept), name, "lie exactly between two others", made, _AS_WEIGHT)
     return merging
 
 
-def _tell(count: int, name: str, fact: str, reason: str) -> None:
+def _tell(count: int, name: str, fact: str, reason: str, role: str) -> None:
     warn(
-        f"{count} rows of the {name} {fact}: they look {reason}, and count as weight of those rows. Pass only the "
-        f"original rows, or groups= to say which rows belong together.",
+        f"{count} rows of the {name} {fact}: they are probably {reason}, and count as {role}. Pass only the original "
+        f"rows, or groups= to say which rows belong together.",
         DegenerateDataWarning,
     )
