@@ -24,12 +24,16 @@ _MOST_COPIES = 4
 _FOLLOWING = 6
 """Gaps whose mean gives the dimension."""
 _NEIGHBOURS = _MOST_COPIES + _FOLLOWING + 1
-_CLOSER = 0.1
+_CLOSER = 0.3
 """Near copies are closer than this share of the distance to any other row."""
 _CLEARLY = 20.0
 """Factor by which near copies must outnumber those that chance gives, and the smallest number of them."""
 _LEAST_SHARE = 0.04
 """Share of the rows below which near copies change an answer less than its own error, and are left alone."""
+_PAIRED, _NOISE = 1.5, 6.0
+"""Mean of the first gap, relative to that of the following ones, from which rows come in pairs, and the allowance for
+noise, in units of one over the root of the rows."""
+_FEWEST_ROWS = 2 * _NEIGHBOURS
 _LARGEST = 20
 """Rows in a chain of near copies beyond which it is part of a dense region."""
 _MOST_QUERIES, _MOST_ROWS = 500, 20_000
@@ -44,13 +48,22 @@ class Neighbours(NamedTuple):
 
 
 def merge_near_copies(x: Floats) -> Merging | None:
-    """Return how near copies in whitened rows become the weight of one of them; None if there are none."""
-    if len(x) < _NEIGHBOURS + 2 or not _shows_near_copies(x):
+    """Return how near copies in distinct whitened rows become the weight of one of them; None if there are none."""
+    if len(x) < _FEWEST_ROWS or not mark_near_copies(_some_neighbours(x)).any():
         return None
     neighbours = find_neighbours(x, np.arange(len(x)))
     label = _connected(neighbours, mark_near_copies(neighbours))
     kept = _most_central(x, label)
     return merge_into(kept, label) if 1 < len(kept) < len(x) else None
+
+
+def has_close_pairs(x: Floats) -> bool:
+    """Return whether distinct whitened rows come in pairs, too far apart to be taken for near copies."""
+    if len(x) < _FEWEST_ROWS:
+        return False
+    gaps = _gaps(_some_neighbours(x)).mean(axis=0)
+    excess = gaps[0] / max(gaps[1:3].mean(), gaps[1 : 1 + _FOLLOWING].mean(), 1e-9)
+    return bool(excess > _PAIRED + _NOISE / np.sqrt(min(len(x), _MOST_QUERIES)))
 
 
 def find_neighbours(x: Floats, rows: Ints) -> Neighbours:
@@ -63,8 +76,7 @@ def find_neighbours(x: Floats, rows: Ints) -> Neighbours:
 
 def mark_near_copies(neighbours: Neighbours) -> NDArray[np.bool_]:
     """Mark the neighbours that are near copies of their row; none if chance explains them."""
-    distance = np.maximum(neighbours.distance, np.finfo(np.float64).tiny)
-    gaps = np.arange(1, _NEIGHBOURS) * np.diff(np.log(distance), axis=1)
+    distance, gaps = neighbours.distance, _gaps(neighbours)
     marked = np.zeros(distance.shape, dtype=bool)
     for k in range(1, _MOST_COPIES + 1):
         mean_gap = max(gaps[:, k : k + 2].mean(), gaps[:, k : k + _FOLLOWING].mean())
@@ -74,13 +86,22 @@ def mark_near_copies(neighbours: Neighbours) -> NDArray[np.bool_]:
     return marked if marked.any(axis=1).mean() >= _LEAST_SHARE else np.zeros_like(marked)
 
 
-def _shows_near_copies(x: Floats) -> bool:
-    """Look at some rows only. Near copies are equally far from the centre: a range of distances has all of them."""
+def _gaps(neighbours: Neighbours) -> Floats:
+    """Return k·log(d_{k+1}/d_k), one column for each k."""
+    distance = np.maximum(neighbours.distance, np.finfo(np.float64).tiny)
+    return np.asarray(np.arange(1, _NEIGHBOURS) * np.diff(np.log(distance), axis=1), dtype=np.float64)
+
+
+def _some_neighbours(x: Floats) -> Neighbours:
+    """Return the neighbours of some rows among those in a range of distances from the centre.
+
+    Near copies are about equally far from it, so that such a range has the copies of its rows.
+    """
     order = canonical_order(x)
     start = max(0, (len(x) - _MOST_ROWS) // 2)
     among = x[order[start : start + _MOST_ROWS]]
     some = np.unique(np.linspace(0, len(among) - 1, _MOST_QUERIES).astype(np.intp))
-    return bool(mark_near_copies(find_neighbours(among, some)).any())
+    return find_neighbours(among, some)
 
 
 def _clear_level(by_chance: Floats) -> float:

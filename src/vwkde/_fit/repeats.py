@@ -10,15 +10,13 @@ from vwkde._data.copies import find_distinct, merge_repeats
 from vwkde._data.in_memory import Held, Mergings
 from vwkde._data.interpolated import merge_interpolated
 from vwkde._data.merging import Merging
-from vwkde._data.near_copies import merge_near_copies
+from vwkde._data.near_copies import has_close_pairs, merge_near_copies
 from vwkde._data.validation import Array
 from vwkde._runtime.warn import warn, without
 from vwkde.exceptions import DegenerateDataWarning
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-
-_AS_WEIGHT = "weight of those others"
 
 
 def find_near_repeats(held: Held, coordinates: Callable[[Array], Floats]) -> Mergings:
@@ -37,8 +35,9 @@ def find_groups(x: Array, other: Array) -> Ints | None:
 
     `other` is a sample that has the ties of discrete data, but not the repeats.
     """
-    merging = merge_repeats(find_distinct(x), find_distinct(other))
-    if merging is None:
+    distinct = find_distinct(x)
+    merging = merge_repeats(distinct, find_distinct(other))
+    if merging is None and len(distinct.first) == len(x):
         with without(DegenerateDataWarning):
             points = fit_whitening(x, x, (np.ones(len(x)), np.ones(len(x))), None)(x)
         merging = merge_near_copies(points)
@@ -48,14 +47,21 @@ def find_groups(x: Array, other: Array) -> Ints | None:
 
 
 def _find(points: Floats, given: Array, name: str) -> Merging | None:
+    if len(find_distinct(given).first) < len(given):
+        return None  # discrete data, whose equal rows would pass for near copies
     merging = merge_near_copies(points)
+    fact, reason = "nearly equal others", "copies of one observation"
+    if merging is None:
+        merging = merge_interpolated(points, given)
+        fact, reason = "lie exactly between two others", "made by interpolation"
     if merging is not None:
-        _tell(len(points) - len(merging.kept), name, "nearly equal others", "copies of one observation", _AS_WEIGHT)
-        return merging
-    merging = merge_interpolated(points, given)
-    if merging is not None:
-        made = "made by interpolation"
-        _tell(len(points) - len(merging.kept), name, "lie exactly between two others", made, _AS_WEIGHT)
+        _tell(len(points) - len(merging.kept), name, fact, reason, "weight of those others")
+    if has_close_pairs(points if merging is None else points[merging.kept]):
+        warn(
+            f"Rows of the {name} come in close pairs, as repeated measurements do. The estimate takes them for "
+            f"independent and may be too large. Pass groups= to say which rows belong together.",
+            DegenerateDataWarning,
+        )
     return merging
 
 
