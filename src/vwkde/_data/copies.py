@@ -8,6 +8,9 @@ pairs of equal rows:
 - in discrete data, equal pairs are about as frequent between the samples as within them;
 - in data on a lattice (integers, rounded numbers), pairs that differ by one step in one column are about as frequent as
   equal pairs. This also works if the samples hardly overlap.
+
+Either is enough: ties that were taken for repeats would bias the estimate, and so would repeats among many ties, but
+less.
 """
 
 from dataclasses import dataclass
@@ -26,7 +29,8 @@ _RARE, _FREQUENT = 0.3, 4.0
 """Frequencies of equal pairs between the samples, relative to those within, that discrete data have. They are lower if
 rows were copied, and higher if one sample is a part of the other."""
 _STEPS = 0.3
-"""Frequency of pairs one step apart in a given direction, relative to equal pairs, from which rows are on a lattice."""
+"""Frequency of pairs one step apart in a given direction, relative to equal pairs, from which a lattice explains the
+latter."""
 _EVEN = 0.01
 """How far from a whole number of steps a value may be, for rounding."""
 _ATOM, _MOST_COPIES = 0.05, 10
@@ -73,7 +77,7 @@ def find_distinct(x: Array) -> Distinct:
 
 def merge_repeats(own: Distinct, other: Distinct) -> Merging | None:
     """Return how repeats become weights, given the other sample of the pair; None if there are none."""
-    if not own.copied.any() or _is_like_chance(own, other) or _is_on_lattice(own):
+    if not own.copied.any() or _is_on_lattice(own) or _is_like_chance(own, other):
         return None
     rows = np.arange(len(own.behind))
     kept, target = np.unique(np.where(own.atoms[own.behind], rows, own.first[own.behind]), return_inverse=True)
@@ -96,9 +100,9 @@ def _is_on_lattice(rows: Distinct) -> bool:
     """Return whether pairs that differ by one step, in one column only, are about as frequent as equal pairs."""
     in_steps = [in_steps_of(column) for column in rows.values.T]
     codes = np.column_stack([code for code, _ in in_steps])
-    regular = [column for column, (_, even) in enumerate(in_steps) if even]
-    apart = sum(_pairs_one_apart(codes, rows.counts, column) for column in regular)
-    return bool(regular) and apart >= _STEPS * 2 * len(regular) * rows.equal_pairs
+    even = [column for column, (_, is_even) in enumerate(in_steps) if is_even]
+    apart = sum(_pairs_one_apart(codes, rows.counts, column) for column in even)
+    return bool(even) and apart >= _STEPS * 2 * len(even) * rows.equal_pairs
 
 
 def in_steps_of(column: Array) -> tuple[Ints, bool]:
