@@ -19,12 +19,15 @@ from sklearn.utils import check_random_state
 
 from vwkde._compute.parallel import split
 from vwkde._coordinates.axes import principal_axes
+from vwkde._data.copies import find_distinct, merge_repeats
 from vwkde._data.groups import check_group_pair
 from vwkde._data.order import canonical_order
-from vwkde._data.validation import check_pair
+from vwkde._data.validation import Array, check_pair
 from vwkde._display import html, svg
 from vwkde._models.distances import median_distance
 from vwkde._runtime.progress import track
+from vwkde._runtime.warn import warn
+from vwkde.exceptions import DegenerateDataWarning
 
 __all__ = ["TwoSampleResult", "two_sample_test"]
 
@@ -38,6 +41,8 @@ _MOST_ROWS = 4_000
 _MOST_PRODUCTS = 30_000_000
 """Maximum number of products of columns, over all rows, for which covariances use every row."""
 _PERMUTATIONS_AT_ONCE = 64
+_MANY_REPEATS = 0.04
+"""Share of repeated rows from which there is a warning: the p-value changes little with fewer."""
 _THINNEST = 1e-10
 """Variance, relative to the largest, below which a direction of the pooled sample does not vary."""
 
@@ -121,6 +126,11 @@ def two_sample_test(
         If `n_permutations` is too small, the samples cannot be used, no column varies, or a group has rows in both
         samples.
 
+    Warns
+    -----
+    DegenerateDataWarning
+        If many rows repeat others, although the data are not discrete.
+
     Examples
     --------
     >>> import vwkde
@@ -136,6 +146,8 @@ def two_sample_test(
         )
     p, q, _ = check_pair(numerator, denominator)
     group = _check_groups(groups, (len(p), len(q)))
+    if groups is None:
+        _warn_of_repeats(p, q)
     z, order = _pooled(np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64))
     random = np.random.default_rng(check_random_state(random_state).randint(2**31))
     labels = _permuted((np.arange(len(z)) < len(p))[order], group[order], int(n_permutations), random)
@@ -147,6 +159,20 @@ def two_sample_test(
         {name: float(values[0] + half) for name, values in ranks.items()},
         int(n_permutations),
     )
+
+
+def _warn_of_repeats(p: Array, q: Array) -> None:
+    distinct = find_distinct(p), find_distinct(q)
+    sides = zip(("numerator", "denominator"), distinct, distinct[::-1], strict=True)
+    for name, own, other in sides:
+        merging = merge_repeats(own, other)
+        repeats = 0 if merging is None else len(own.behind) - len(merging.kept)
+        if repeats > _MANY_REPEATS * len(own.behind):
+            warn(
+                f"{repeats} rows of the {name} repeat others, although the data are not discrete: the test takes them "
+                f"for independent, and its p-value is too small. Drop the copies, or pass groups=.",
+                DegenerateDataWarning,
+            )
 
 
 def _check_groups(groups: Any, rows: tuple[int, int]) -> Ints:

@@ -75,13 +75,17 @@ def find_neighbours(x: Floats, rows: Ints) -> Neighbours:
 
 
 def mark_near_copies(neighbours: Neighbours) -> NDArray[np.bool_]:
-    """Mark the neighbours that are near copies of their row; none if chance explains them."""
+    """Mark the neighbours that are near copies of their row; none if chance explains them.
+
+    Where one pair of near copies happens to be next to another, only the larger jump in distance counts.
+    """
     distance, gaps = neighbours.distance, _gaps(neighbours)
+    copies = 1 + np.argmax(gaps[:, :_MOST_COPIES] / np.arange(1, _MOST_COPIES + 1), axis=1)
     marked = np.zeros(distance.shape, dtype=bool)
     for k in range(1, _MOST_COPIES + 1):
         mean_gap = max(gaps[:, k : k + 2].mean(), gaps[:, k : k + _FOLLOWING].mean())
         by_chance = np.exp(-gaps[:, k - 1] / max(mean_gap, 1e-9))
-        by_chance[distance[:, k - 1] > _CLOSER * distance[:, k]] = 1.0
+        by_chance[(distance[:, k - 1] > _CLOSER * distance[:, k]) | (copies != k)] = 1.0
         marked[by_chance <= _clear_level(by_chance), :k] = True
     return marked if marked.any(axis=1).mean() >= _LEAST_SHARE else np.zeros_like(marked)
 
@@ -123,8 +127,9 @@ def _connected(neighbours: Neighbours, marked: NDArray[np.bool_]) -> Ints:
 
 
 def _most_central(x: Floats, label: Ints) -> Ints:
-    """Return, for each label, the row closest to the mean of its rows."""
+    """Return, for each label, the row closest to the mean of its rows; of two rows, that closer to the centre."""
     count = np.bincount(label)
     mean = np.column_stack([np.bincount(label, weights=column) for column in x.T]) / count[:, None]
-    order = np.lexsort((np.linalg.norm(x - mean[label], axis=1), label))
+    from_mean = np.round(np.linalg.norm(x - mean[label], axis=1), 12)
+    order = np.lexsort((np.linalg.norm(x, axis=1), from_mean, label))
     return order[np.append(0, np.cumsum(count)[:-1])]
