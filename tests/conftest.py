@@ -210,6 +210,15 @@ SLOW = {
         "test_what_comes_in_as_tensors_goes_out_as_tensors",
         "test_without_options_the_scores_are_chosen_by_the_held_out_loss_and_it_is_told",
     ),
+    "test_repeats.py": (
+        "test_errors_count_groups",
+        "test_errors_from_subsamples_count_distinct_rows",
+        "test_groups_are_left_out_together",
+        "test_mutual_information_of_repeated_rows",
+        "test_repeated_rows_do_not_raise_the_divergence",
+        "test_rows_that_nearly_repeat_others_are_told",
+        "test_the_two_sample_test_of_groups_is_exact",
+    ),
     "test_scale_docs.py": ALL,
     "test_two_sample.py": (
         "test_power_on_a_shift_is_that_of_the_energy_test",

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from vwkde._answers.at_samples import at_samples
 from vwkde._answers.functionals import kl, reverse_kl
 from vwkde._compute.devices import home
+from vwkde._data.groups import check_groups
 from vwkde._data.validation import like_input, on_host
 from vwkde._display import html
 from vwkde.exceptions import DisjointSupportError
@@ -22,6 +23,7 @@ from vwkde.ratio import DensityRatio
 __all__ = ["NearestMean", "RatioClassifier"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 _SMALLEST = np.finfo(np.float64).tiny
 _LARGEST = 40.0
@@ -83,7 +85,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         self.ratio = ratio
         self.priors = priors
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the density ratio of every pair of classes.
 
         Parameters
@@ -94,6 +96,9 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
             The class label of each row.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights of the rows. Rows of weight zero are left out.
+        groups : array-like of shape (n,), optional
+            Which rows belong together, such as those of a patient: the label of each row, of any hashable type, at
+            least 5 different ones in each class. See `DensityRatio.fit`.
 
         Returns
         -------
@@ -103,7 +108,8 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         Raises
         ------
         ValueError
-            If there are fewer than two classes, a class has fewer than two rows, or `priors` do not fit the classes.
+            If there are fewer than two classes, a class has fewer than two rows or too few groups, or `priors` do not
+            fit the classes.
 
         Examples
         --------
@@ -121,13 +127,16 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        X, y, weight = X[weight > 0], np.asarray(y)[weight > 0], weight[weight > 0]
+        group = check_groups(groups, len(X), "RatioClassifier.fit")
+        counted = weight > 0
+        group = None if group is None else group[counted]
+        X, y, weight = X[counted], np.asarray(y)[counted], weight[counted]
         classes, place = np.unique(y, return_inverse=True)
         _check_classes(classes, np.bincount(place))
         priors = self._find_priors(classes, np.bincount(place, weights=weight).astype(np.float64))
-        members = [place == k for k in range(len(classes))]
+        members = [np.flatnonzero(place == k) for k in range(len(classes))]
         self.ratios_ = {
-            (i, j): _fit_pair(ratio, X[members[i]], X[members[j]], weight[members[i]], weight[members[j]])
+            (i, j): _fit_pair(ratio, X, weight, group, members[i], members[j])
             for i, j in combinations(range(len(classes)), 2)
         }
         self.classes_, self.priors_ = classes, priors
@@ -345,12 +354,14 @@ def _check_classes(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
 
 
 def _fit_pair(
-    ratio: DensityRatio, p: Floats, q: Floats, p_weight: Floats, q_weight: Floats
+    ratio: DensityRatio, x: Floats, weight: Floats, group: Ints | None, p: Ints, q: Ints
 ) -> DensityRatio | NearestMean:
+    """Fit the rows p and q of the training data."""
+    groups = None if group is None else (group[p], group[q])
     try:
-        return clone(ratio).fit(p, q, numerator_weight=p_weight, denominator_weight=q_weight)
+        return clone(ratio).fit(x[p], x[q], numerator_weight=weight[p], denominator_weight=weight[q], groups=groups)
     except DisjointSupportError:
-        return NearestMean.fit(p, q)
+        return NearestMean.fit(x[p], x[q])
 
 
 def _kl_between(ratios: dict[tuple[int, int], DensityRatio | NearestMean]) -> dict[tuple[int, int], float]:

@@ -24,6 +24,7 @@ def kl_divergence(
     confidence_level: float = 0.95,
     numerator_weight: Any = None,
     denominator_weight: Any = None,
+    groups: Any = None,
     **parameters: Any,
 ) -> Estimate:
     """Estimate the Kullback–Leibler divergence KL(numerator ‖ denominator), in nats.
@@ -46,6 +47,9 @@ def kl_divergence(
         Non-negative weights of the numerator's rows.
     denominator_weight : array-like of shape (m,), optional
         Non-negative weights of the denominator's rows.
+    groups : pair of array-like of shapes (n,) and (m,), optional
+        Which rows belong together, such as those of a patient or of a time block: the labels of the numerator's rows
+        and those of the denominator's. None stands for a sample of independent rows. See `DensityRatio.fit`.
     **parameters : dict
         Parameters of `DensityRatio`, for example `bandwidth=0.5`, or settings of the method, for example `k=10` of
         "nn".
@@ -69,7 +73,7 @@ def kl_divergence(
     BiasWarning
         If the fitted ratio cannot be right: a divergence is clearly negative, or its level is clearly wrong.
     DegenerateDataWarning
-        If columns carry no variation or label rows, or the rows are too few for the columns.
+        If columns carry no variation or label rows, the rows are too few for the columns, or rows nearly repeat others.
 
     Examples
     --------
@@ -97,6 +101,7 @@ def kl_divergence(
         confidence_level=confidence_level,
         numerator_weight=numerator_weight,
         denominator_weight=denominator_weight,
+        groups=groups,
         **parameters,
     )
 
@@ -112,6 +117,7 @@ def divergence(
     confidence_level: float = 0.95,
     numerator_weight: Any = None,
     denominator_weight: Any = None,
+    groups: Any = None,
     **parameters: Any,
 ) -> Estimate:
     """Estimate a divergence between the densities behind two samples.
@@ -137,6 +143,9 @@ def divergence(
         Non-negative weights of the numerator's rows.
     denominator_weight : array-like of shape (m,), optional
         Non-negative weights of the denominator's rows.
+    groups : pair of array-like of shapes (n,) and (m,), optional
+        Which rows belong together, such as those of a patient or of a time block: the labels of the numerator's rows
+        and those of the denominator's. None stands for a sample of independent rows. See `DensityRatio.fit`.
     **parameters : dict
         Parameters of `DensityRatio` or settings of the method, as in `kl_divergence`.
 
@@ -163,7 +172,13 @@ def divergence(
     check_divergence(kind, order)
     check_interval(interval, confidence_level)
     ratio = make_estimator(method, parameters)
-    ratio.fit(numerator, denominator, numerator_weight=numerator_weight, denominator_weight=denominator_weight)
+    ratio.fit(
+        numerator,
+        denominator,
+        numerator_weight=numerator_weight,
+        denominator_weight=denominator_weight,
+        groups=groups,
+    )
     return ratio.divergence(kind, order, interval=interval, confidence_level=confidence_level)
 
 
@@ -175,6 +190,7 @@ def log_density_ratio(
     method: str | None = None,
     numerator_weight: Any = None,
     denominator_weight: Any = None,
+    groups: Any = None,
     **parameters: Any,
 ) -> NDArray[np.float64]:
     """Estimate log p/q at points, from samples of P (numerator) and Q (denominator).
@@ -193,6 +209,9 @@ def log_density_ratio(
         Non-negative weights of the numerator's rows.
     denominator_weight : array-like of shape (m,), optional
         Non-negative weights of the denominator's rows.
+    groups : pair of array-like of shapes (n,) and (m,), optional
+        Which rows belong together, such as those of a patient or of a time block: the labels of the numerator's rows
+        and those of the denominator's. None stands for a sample of independent rows. See `DensityRatio.fit`.
     **parameters : dict
         Parameters of `DensityRatio` or settings of the method, as in `kl_divergence`.
 
@@ -216,7 +235,13 @@ def log_density_ratio(
     True
     """
     ratio = make_estimator(method, parameters)
-    ratio.fit(numerator, denominator, numerator_weight=numerator_weight, denominator_weight=denominator_weight)
+    ratio.fit(
+        numerator,
+        denominator,
+        numerator_weight=numerator_weight,
+        denominator_weight=denominator_weight,
+        groups=groups,
+    )
     return ratio.log_ratio(at)
 
 

@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from vwkde._coordinates.normal_scores import fit_scores_in_blocks
+from vwkde._data.groups import check_groups, number_groups
 from vwkde._data.pairs import Pairs
-from vwkde._data.sample import make_unordered_sample
+from vwkde._data.sample import make_unordered_sample, variance_of_mean
 from vwkde._data.validation import Array, check_sample
 from vwkde._fit.candidates import MOST_ROWS
+from vwkde._fit.repeats import find_groups
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._models.neighbours import ByNeighbours, by_neighbours
 from vwkde._runtime.warn import warn
@@ -22,6 +24,7 @@ from vwkde.results import Estimate
 __all__ = ["mutual_information"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 _COPIES = 10
 """Most rows of the product of the marginals for each row of the joint sample."""
@@ -33,7 +36,7 @@ _BY_CHANCE = 2.5
 
 
 def mutual_information(
-    X: Any, Y: Any, *, method: str | None = None, random_state: Any = 0, **parameters: Any
+    X: Any, Y: Any, *, method: str | None = None, random_state: Any = 0, groups: Any = None, **parameters: Any
 ) -> Estimate:
     """Estimate the mutual information of X and Y, in nats: KL(joint ‖ product of the marginals).
 
@@ -43,6 +46,7 @@ def mutual_information(
     more, the value moves towards theirs, and half of the difference counts as systematic error.
 
     The standard error is that of the mean log ratio: to first order, the marginals add nothing to it.
+    Rows that repeat others count as one group, unless the data are discrete.
 
     Parameters
     ----------
@@ -54,6 +58,10 @@ def mutual_information(
         The form of `DensityRatio` to use. By default, `DensityRatio` with all its defaults.
     random_state : int, RandomState or None, default=0
         Seeds the pairing and every other random choice.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of a patient or of a time block: the label of each row, of any
+        hashable type, at least 5 different ones. Rows of a group are held out together and never paired with each
+        other, and the standard error counts them as dependent.
     **parameters : dict
         Parameters of `DensityRatio`.
 
@@ -66,7 +74,7 @@ def mutual_information(
     Raises
     ------
     ValueError
-        If X and Y differ in their number of rows or have too few, or a parameter is invalid.
+        If X and Y differ in their number of rows or have too few rows or groups, or a parameter is invalid.
 
     Warns
     -----
@@ -93,28 +101,38 @@ def mutual_information(
         raise ValueError(f"X and Y have {len(x)} rows; at least {2 * FOLDS} are needed. Give more rows.")
     if not (np.ptp(x, axis=0).any() and np.ptp(y, axis=0).any()):
         warn("X or Y has equal rows only, and a constant says nothing: the information is zero.", DegenerateDataWarning)
-        return Estimate(0.0, _standard_error(np.zeros(len(x)), 1), "mutual-information")
-    fold = check_random_state(random_state).permutation(np.arange(len(x)) % FOLDS)
-    first, second = _pairs(fold, random_state)
+        return Estimate(0.0, _standard_error(np.zeros(len(x)), 1, None), "mutual-information")
+    group = _groups(groups, x, y, random_state)
+    fold = check_random_state(random_state).permutation(np.arange(len(x) if group is None else group.max() + 1) % FOLDS)
+    fold = fold if group is None else fold[group]
+    first, second = _pairs(fold, random_state, group)
     rows = np.arange(len(x))
     joint, product = np.concatenate([x, y], axis=1), np.concatenate([x[first], y[second]], axis=1)
     pairs = Pairs(x.shape[1], rows, rows), Pairs(x.shape[1], first, second)
     ratio = make_ratio(method, parameters | {"random_state": random_state})
-    ratio._fit(joint, product, copies=(1, max(1, len(first) // len(x))), folds=(fold, fold[first]), pairs=pairs)
+    ratio._fit(
+        joint,
+        product,
+        groups=None if group is None else (group, group[first] * (group.max() + 1) + group[second]),
+        copies=(1, max(1, len(first) // len(x))),
+        folds=(fold, fold[first]),
+        pairs=pairs,
+    )
     log_ratio = ratio.numerator_log_ratio_
     estimate = replace(
         ratio.divergence("kl"),
         kind="mutual-information",
-        standard_error=_standard_error(log_ratio, x.shape[1] * y.shape[1]),
+        standard_error=_standard_error(log_ratio, x.shape[1] * y.shape[1], group),
     )
-    neighbours = _neighbours(joint, product, pairs)
+    neighbours = _neighbours(joint, product, pairs) if group is None else None
     return estimate if neighbours is None else _reconciled(estimate, log_ratio, neighbours)
 
 
-def _standard_error(log_ratio: Floats, correlations: int) -> float:
+def _standard_error(log_ratio: Floats, correlations: int, group: Ints | None) -> float:
     """Return the standard error of the mean; at least that of a likelihood ratio test of so many correlations."""
-    rows = len(log_ratio)
-    return float(np.hypot(np.std(log_ratio, ddof=1) / np.sqrt(rows), np.sqrt(correlations / 2) / rows))
+    rows = len(log_ratio) if group is None else int(group.max()) + 1
+    variance = variance_of_mean(log_ratio, np.ones(len(log_ratio)), group)
+    return float(np.sqrt(variance + correlations / (2 * rows**2)))
 
 
 def _neighbours(joint: Array, product: Array, pairs: tuple[Pairs, Pairs]) -> ByNeighbours | None:
@@ -151,11 +169,27 @@ def _in_errors(terms: Floats) -> tuple[float, float]:
     return mean, mean / max(error, np.finfo(np.float64).tiny)
 
 
-def _pairs(fold: NDArray[np.intp], random_state: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _groups(groups: Any, x: Array, y: Array, random_state: Any) -> Ints | None:
+    """Return the number of each row's group: as given, or that of the row which it repeats; None without groups."""
+    if groups is None:
+        mixed = y[check_random_state(random_state).permutation(len(y))]
+        group = find_groups(np.concatenate([x, y], axis=1), np.concatenate([x, mixed], axis=1))
+        return None if group is None or group.max() + 1 < 2 * FOLDS else group
+    group = number_groups(check_groups(groups, len(x), "mutual_information"), None)[0]
+    if group is not None and group.max() + 1 < 2 * FOLDS:
+        raise ValueError(
+            f"The 'groups' parameter of mutual_information must have at least {2 * FOLDS} different labels. Got "
+            f"{group.max() + 1} instead; use smaller groups, or omit the parameter."
+        )
+    return group
+
+
+def _pairs(fold: Ints, random_state: Any, group: Ints | None = None) -> tuple[Ints, Ints]:
     """Return rows of X and of Y that make a sample of the product of the marginals.
 
     The rows of each fold are put in a random circle, and each x is paired with the y of its next neighbours. A model
-    that has not seen a fold has then seen neither the pairs of its rows nor these rows in other pairs.
+    that has not seen a fold has then seen neither the pairs of its rows nor these rows in other pairs. Rows of a group
+    are not paired with each other.
     """
     random = check_random_state(random_state)
     circles = [random.permutation(np.flatnonzero(fold == k)) for k in range(FOLDS)]
@@ -163,8 +197,9 @@ def _pairs(fold: NDArray[np.intp], random_state: Any) -> tuple[NDArray[np.intp],
     pairs = [
         (circle, np.roll(circle, shift)) for circle in circles for shift in range(1, min(copies, len(circle) - 1) + 1)
     ]
-    first, second = zip(*pairs, strict=True)
-    return np.concatenate(first), np.concatenate(second)
+    first, second = (np.concatenate(each) for each in zip(*pairs, strict=True))
+    apart = np.ones(len(first), dtype=bool) if group is None else group[first] != group[second]
+    return first[apart], second[apart]
 
 
 def _copies(rows: int) -> int:

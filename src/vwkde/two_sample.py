@@ -20,15 +20,20 @@ from sklearn.utils import check_random_state
 
 from vwkde._compute.parallel import split
 from vwkde._coordinates.axes import principal_axes
+from vwkde._data.copies import find_distinct, merge_repeats
+from vwkde._data.groups import check_group_pair
 from vwkde._data.order import canonical_order
-from vwkde._data.validation import check_pair
+from vwkde._data.validation import Array, check_pair
 from vwkde._display import html, svg
 from vwkde._models.distances import median_distance
 from vwkde._runtime.progress import track
+from vwkde._runtime.warn import warn
+from vwkde.exceptions import DegenerateDataWarning
 
 __all__ = ["TwoSampleResult", "two_sample_test"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 _WEIGHTS = {"means": 6.0, "energy": 6.0, "covariances": 1.0, "kernels": 1.0}
 """Weights of the statistics. A shift is the most common difference, so those that see it best count most."""
@@ -39,6 +44,8 @@ _MOST_PRODUCTS = 30_000_000
 _PERMUTATIONS_AT_ONCE = 64
 _ROUNDING = 1e-10
 """Difference between two statistics, relative to the largest, that rounding explains."""
+_MANY_REPEATS = 0.04
+"""Share of repeated rows from which there is a warning: the p-value changes little with fewer."""
 _THINNEST = 1e-10
 """Variance, relative to the largest, below which a direction of the pooled sample does not vary."""
 
@@ -88,11 +95,12 @@ class TwoSampleResult:
 
 
 def two_sample_test(
-    numerator: Any, denominator: Any, *, n_permutations: int = 499, random_state: Any = 0
+    numerator: Any, denominator: Any, *, n_permutations: int = 499, random_state: Any = 0, groups: Any = None
 ) -> TwoSampleResult:
     """Test whether two samples come from one distribution.
 
-    If they do, the p-value is at most α with probability at most α, for any number of rows and columns.
+    If they do, the p-value is at most α with probability at most α, for any number of rows and columns. Rows must be
+    independent; if they are not, give the groups of rows that belong together, which must then be independent.
 
     Parameters
     ----------
@@ -105,6 +113,10 @@ def two_sample_test(
         1 / (n_permutations + 1).
     random_state : int, RandomState or None, default=0
         Seeds the permutations.
+    groups : pair of array-like of shapes (n,) and (m,), optional
+        Which rows belong together, such as those of a patient or of a time block: the labels of the numerator's rows
+        and those of the denominator's, at least 5 different ones each. None stands for a sample of independent rows.
+        Whole groups are permuted, whatever their sizes. No label may occur in both samples.
 
     Returns
     -------
@@ -114,12 +126,13 @@ def two_sample_test(
     Raises
     ------
     ValueError
-        If `n_permutations` is too small, the samples cannot be used, or no column varies.
+        If `n_permutations` is too small, the samples cannot be used, no column varies, or a group has rows in both
+        samples.
 
     Warns
     -----
     DegenerateDataWarning
-        If columns label rows and were left out.
+        If columns label rows and were left out, or many rows repeat others, although the data are not discrete.
 
     Examples
     --------
@@ -135,9 +148,13 @@ def two_sample_test(
             f"the smallest possible value. Got {n_permutations!r} instead."
         )
     p, q, *_ = check_pair(numerator, denominator)
+    group = _check_groups(groups, (len(p), len(q)))
+    if groups is None:
+        _warn_of_repeats(p, q)
     random = np.random.default_rng(check_random_state(random_state).randint(2**31))
-    z, first = _pooled(np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64), random.spawn(1)[0])
-    ranks = {name: _p_values(values) for name, values in _statistics(z, first, int(n_permutations), random).items()}
+    z, order = _pooled(np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64), random.spawn(1)[0])
+    labels = _permuted(order < len(p), group[order], int(n_permutations), random)
+    ranks = {name: _p_values(values) for name, values in _statistics(z, labels, random).items()}
     combined = _combined(ranks)
     half = 0.5 / (n_permutations + 1)
     return TwoSampleResult(
@@ -147,8 +164,44 @@ def two_sample_test(
     )
 
 
-def _pooled(p: Floats, q: Floats, random: np.random.Generator) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the pooled sample, whitened and in its canonical order, and which rows came from P.
+def _warn_of_repeats(p: Array, q: Array) -> None:
+    distinct = find_distinct(p), find_distinct(q)
+    sides = zip(("numerator", "denominator"), distinct, distinct[::-1], strict=True)
+    for name, own, other in sides:
+        merging = merge_repeats(own, other)
+        repeats = 0 if merging is None else len(own.behind) - len(merging.kept)
+        if repeats > _MANY_REPEATS * len(own.behind):
+            warn(
+                f"{repeats} rows of the {name} repeat others, although the data are not discrete: the test takes them "
+                f"for independent, and its p-value is too small. Drop the copies, or pass groups=.",
+                DegenerateDataWarning,
+            )
+
+
+def _check_groups(groups: Any, rows: tuple[int, int]) -> Ints:
+    """Return the number of each row's group in the pooled sample; a row without one is a group of its own."""
+    p, q = check_group_pair(groups, rows, "two_sample_test")
+    if p is not None and q is not None and np.isin(p, q).any():
+        raise ValueError(
+            "The 'groups' parameter of two_sample_test must have different labels in the two samples, since a whole "
+            "group is assigned to one of them. Got a label that occurs in both instead; test the differences within "
+            "groups, or give the rows of each sample their own labels."
+        )
+    start = max((int(each.max()) + 1 for each in (p, q) if each is not None), default=0)
+    own = start + np.arange(sum(rows))
+    return np.concatenate([own[: rows[0]] if p is None else p, own[rows[0] :] if q is None else q])
+
+
+def _permuted(first: NDArray[np.bool_], group: Ints, count: int, random: np.random.Generator) -> NDArray[np.bool_]:
+    """Return which rows are in the first sample: in fact, and in random permutations of the groups, as columns."""
+    _, start, place = np.unique(group, return_index=True, return_inverse=True)
+    place = np.argsort(np.argsort(start))[place.ravel()]  # numbered by their first rows, not by labels
+    of_groups = first[np.sort(start)]
+    return np.column_stack([of_groups, *(random.permutation(of_groups) for _ in range(count))])[place]
+
+
+def _pooled(p: Floats, q: Floats, random: np.random.Generator) -> tuple[Floats, Ints]:
+    """Return the pooled sample, whitened and in its canonical order, and that order.
 
     Correlations that the rows do not determine well are shrunk (Ledoit and Wolf): whitening by noise costs power. Rows
     are shuffled first: equal rows would otherwise keep those of P in front, and some rows are left out by position.
@@ -165,7 +218,7 @@ def _pooled(p: Floats, q: Floats, random: np.random.Generator) -> tuple[Floats, 
     correlation = (1 - shrinkage) * (z.T @ z / len(z)) + shrinkage * np.eye(z.shape[1])
     z = z @ principal_axes(correlation, _THINNEST).root
     order = canonical_order(z)
-    return z[order], (shuffled < len(p))[order]
+    return z[order], shuffled[order]
 
 
 def _p_values(statistic: Floats) -> Floats:
@@ -189,12 +242,11 @@ def _combined(ranks: dict[str, Floats]) -> Floats:
     return np.arctan(np.sum(tangents, axis=0) / weights)
 
 
-def _statistics(z: Floats, first: NDArray[np.bool_], count: int, random: np.random.Generator) -> dict[str, Floats]:
-    """Return the statistics of the actual labels, followed by those of `count` permutations.
+def _statistics(z: Floats, labels: NDArray[np.bool_], random: np.random.Generator) -> dict[str, Floats]:
+    """Return the statistics of each column of labels.
 
     Each is a quadratic form in the contrast of the two samples: 1/n for the rows of P, −1/m for the rows of Q.
     """
-    labels = np.column_stack([first, *(random.permutation(first) for _ in range(count))])
     some = np.sort(random.permutation(len(z))[:_MOST_ROWS])
     i, j = np.triu_indices(z.shape[1])
     few = np.arange(len(z)) if len(z) * len(i) <= _MOST_PRODUCTS else some

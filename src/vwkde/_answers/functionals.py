@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logsumexp
 
-from vwkde._data.sample import effective_rows
+from vwkde._data.sample import effective_rows, variance_of_mean
 
 Floats = NDArray[np.float64]
 
@@ -36,13 +36,15 @@ class AtSample(NamedTuple):
     """The log ratio at a sample's points, each left out of its own estimate, and the points' weights.
 
     `noise` is the variance of the log ratio at each point due to its estimation, as far as it is known. `behind` is the
-    number of rows behind the estimate for each row here, if only some of its rows are in memory.
+    number of rows behind the estimate for each row here, if only some of its rows are in memory. Rows of one `group`
+    are dependent.
     """
 
     log_ratio: Floats
     weight: Floats
     noise: Floats | float = 0.0
     behind: float = 1.0
+    group: NDArray[np.intp] | None = None
 
     @property
     def mean_noise(self) -> float:
@@ -55,7 +57,7 @@ class AtSample(NamedTuple):
 
     def variance_of_mean(self, terms: Floats) -> float:
         """Return the variance of that mean."""
-        return float(np.sum((self.weight * (terms - self.mean(terms))) ** 2) / self.weight.sum() ** 2)
+        return variance_of_mean(terms, self.weight, self.group)
 
     def truncated(self, power: float = 0.5) -> "AtSample":
         """Return the same with ratios limited by a power of the number of rows, on both sides of one (Ionides 2008).

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from vwkde._answers.at_samples import at_samples
 from vwkde._answers.consistency import level_error
 from vwkde._answers.functionals import AtSample
-from vwkde._data.validation import Array
+from vwkde._data.groups import FEWEST_GROUPS
 from vwkde._fit.averaging import Average
 from vwkde._fit.fitted import Fitted, PaperFit
 from vwkde._runtime.progress import track
@@ -17,6 +17,7 @@ from vwkde._runtime.warn import without
 from vwkde.exceptions import DegenerateDataWarning
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 Compute = Callable[[AtSample, AtSample], tuple[float, float]]
 """A divergence from the log ratios at both samples, with its standard error."""
 
@@ -65,16 +66,26 @@ def _bias_effect(fitted: PaperFit, compute: Compute) -> float:
     return abs(compute(before[0], before[1])[0] - compute(after[0], after[1])[0])
 
 
-def scatter_over_halves(data: tuple[Array, Array], estimate: Callable[..., float], seed: int, *others: Floats) -> float:
+def scatter_over_halves(
+    sizes: tuple[int, int],
+    estimate: Callable[[tuple[Ints, Ints]], float],
+    seed: int,
+    groups: tuple[Ints | None, Ints | None] = (None, None),
+) -> float:
     """Return the scatter over random halves of the rows, which to first order is that over whole samples.
 
-    `estimate` takes halves of the two samples, then the same rows of the others, one array for each sample.
+    `estimate` takes the rows of such halves, of two samples with these sizes. Groups are drawn as a whole.
     """
     random = np.random.default_rng(seed)
     values = []
     with without(DegenerateDataWarning):
         for _ in track(range(_SUBSAMPLES), "subsamples", _SUBSAMPLES):
-            halves = [np.sort(random.permutation(len(x))[: max(2, len(x) // 2)]) for x in data]
-            parts = [x[rows] for x, rows in zip((*data, *others), (*halves, *halves), strict=False)]
-            values.append(estimate(*parts))
+            values.append(estimate((_half(sizes[0], groups[0], random), _half(sizes[1], groups[1], random))))
     return float(np.std(values, ddof=1))
+
+
+def _half(size: int, group: Ints | None, random: np.random.Generator) -> Ints:
+    if group is None:
+        return np.sort(random.permutation(size)[: max(2, size // 2)])
+    labels = np.unique(group)
+    return np.flatnonzero(np.isin(group, random.permutation(labels)[: max(FEWEST_GROUPS, len(labels) // 2)]))

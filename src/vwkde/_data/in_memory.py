@@ -9,12 +9,17 @@ from numpy.typing import NDArray
 
 from vwkde._compute.resources import Resources
 from vwkde._data.clouds import Cloud, InMemory, StreamCloud
+from vwkde._data.copies import find_distinct, merge_repeats
+from vwkde._data.groups import Pair as Groups
+from vwkde._data.groups import check_group_pair
+from vwkde._data.merging import Merging
 from vwkde._data.sample import Rest
 from vwkde._data.sources import Ints
 from vwkde._data.streams import Stream, open_pair
 from vwkde._data.validation import Array, Names, check_pair, check_weight
 
 Floats = NDArray[np.float64]
+Mergings = tuple[Merging | None, Merging | None]
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,8 @@ class Held:
     """The rows of both samples that are in memory, their weights (mean one), and the column names.
 
     `left_out` are the names of columns that are not used. If some rows are not in memory, `streams` cover all rows, and
-    `rows` are the indices of those in memory.
+    `rows` are the indices of those in memory. Rows may belong to `groups`, by number. Rows that repeat others are not
+    here, but in the weights; `mergings` lead back.
     """
 
     data: tuple[Array, Array]
@@ -31,6 +37,8 @@ class Held:
     left_out: tuple[str, ...] = ()
     streams: tuple[Stream, Stream] | None = None
     rows: tuple[Ints, Ints] | None = None
+    groups: Groups = (None, None)
+    mergings: Mergings = (None, None)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -52,13 +60,50 @@ class Held:
         parts = [stream.without(rows) for stream, rows in zip(self.streams, self.rows, strict=True)]
         return [Rest(stream, coordinates) if len(stream) else None for stream in parts]
 
+    def merged(self, mergings: Mergings) -> "Held":
+        """Return the same with rows merged; None leaves a sample as it is."""
+        sides = zip(self.data, self.weights, self.mergings, mergings, strict=True)
+        p, q = (_merged(*side) for side in sides)
+        return replace(self, data=(p[0], q[0]), weights=(p[1], q[1]), mergings=(p[2], q[2]))
 
-def hold_all(numerator: Any, denominator: Any, weights: tuple[Any, Any]) -> Held:
+    def spread(self, side: int, weight: Floats) -> Floats:
+        """Return one weight per row that was given, with the same sums, from one weight per row here."""
+        merging = self.mergings[side]
+        return weight if merging is None else merging.spread(weight)
+
+    def expanded(self, side: int, values: Floats) -> Floats:
+        """Return one value per row that was given from one value per row here."""
+        merging = self.mergings[side]
+        return values if merging is None else merging.expand(values)
+
+
+def _merged(
+    x: Array, weight: Floats, before: Merging | None, merging: Merging | None
+) -> tuple[Array, Floats, Merging | None]:
+    if merging is None:
+        return x, weight, before
+    return x[merging.kept], merging.weight(weight), before.then(merging) if before else merging
+
+
+def hold_all(numerator: Any, denominator: Any, weights: tuple[Any, Any], groups: Any = None) -> Held:
     """Check two samples that are in memory and return all their rows."""
     p, q, names, left_out = check_pair(numerator, denominator)
     p_weight = check_weight(weights[0], len(p), "numerator_weight")
     q_weight = check_weight(weights[1], len(q), "denominator_weight")
-    return Held((p, q), (p_weight, q_weight), names, left_out)
+    numbers = check_group_pair(groups, (len(p), len(q)), "fit")
+    return Held((p, q), (p_weight, q_weight), names, left_out, groups=numbers)
+
+
+def without_repeats(held: Held) -> Held:
+    """Return the same with exact repeats of rows turned into weights, in samples without groups."""
+    if held.streams is not None:
+        return held
+    distinct = [find_distinct(x) for x in held.data]
+    p, q = (
+        merge_repeats(own, other) if group is None else None
+        for own, other, group in zip(distinct, distinct[::-1], held.groups, strict=True)
+    )
+    return held.merged((p, q))
 
 
 def hold_some(

@@ -19,6 +19,7 @@ from vwkde._data.validation import Array
 from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 T = TypeVar("T")
 
 
@@ -58,16 +59,18 @@ class Sample:
 
     Rows may be derived from other rows: `copies` is how many were made from each, and `fold` is the part of the data
     that each comes from, so that whole parts can be held out. For mutual information, `pairs` are the rows of X and Y
-    that each is made of.
+    that each is made of. Rows may also belong together: `group` is the number of each row's group. Rows of one group
+    share a fold, are left out together, and count as dependent.
     """
 
     points: Floats
     weight: Floats
-    rows: NDArray[np.intp]
+    rows: Ints
     copies: int = 1
-    fold: NDArray[np.intp] | None = None
+    fold: Ints | None = None
     rest: Rest | None = None
     pairs: Pairs | None = None
+    group: Ints | None = None
 
     def __len__(self) -> int:
         """Return the number of points."""
@@ -109,17 +112,32 @@ class Sample:
         with np.errstate(divide="ignore"):
             return np.log(self.weight)
 
-    @property
+    @lazy
     def effective_rows(self) -> float:
-        """Return how many independent, equally weighted rows the sample is worth."""
+        """How many independent, equally weighted rows the sample is worth."""
         if self.rest is None:
-            return effective_rows(self.weight) / self.copies
+            return effective_rows(self.weight) / self.copies / self._design_effect
         squares = float((self.weight**2).sum()) + self.rest.stream.total_squared_weight
         return self.total_weight**2 / squares / self.copies
 
     def variance_of_mean(self, values: Floats) -> float:
         """Return the variance of the weighted mean of one value per point."""
+        if self.group is not None:
+            return variance_of_mean(values, self.weight, self.group)
         return float(np.cov(values, aweights=self.weight) / self.effective_rows)
+
+    @property
+    def _design_effect(self) -> float:
+        """By how much the groups raise the variance of a mean: on average over first and second moments, at least one.
+
+        It is one if the rows of a group are no more alike than other rows, and their number if they are equal.
+        """
+        if self.group is None:
+            return 1.0
+        columns = np.concatenate([self.points, self.points**2], axis=1).T
+        apart = [variance_of_mean(each, self.weight) for each in columns]
+        together = [variance_of_mean(each, self.weight, self.group) for each in columns]
+        return max(1.0, float(np.mean(np.divide(together, np.maximum(apart, np.finfo(np.float64).tiny)))))
 
     @property
     def weighted_moments(self) -> WeightedMoments:
@@ -135,10 +153,10 @@ class Sample:
     def subset(self, chosen: NDArray[Any], keep_rest: bool = False) -> "Sample":
         """Return the chosen points, in the same order, as a separate sample; `keep_rest` keeps the rest too."""
         points, weight = self.points[chosen], self.weight[chosen]
-        fold = None if self.fold is None else self.fold[chosen]
+        fold, group = (None if each is None else each[chosen] for each in (self.fold, self.group))
         rest = self.rest if keep_rest else None
         pairs = self.pairs and self.pairs.take(chosen)
-        return Sample(points, weight / weight.mean(), np.arange(len(points)), self.copies, fold, rest, pairs)
+        return Sample(points, weight / weight.mean(), np.arange(len(points)), self.copies, fold, rest, pairs, group)
 
     def thinned(self, most: int, random: np.random.Generator) -> "Sample":
         """Return at most `most` points, drawn at random; `copies` is reduced in proportion."""
@@ -160,18 +178,29 @@ def effective_rows(weight: Floats) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum())
 
 
+def variance_of_mean(terms: Floats, weight: Floats, group: Ints | None = None) -> float:
+    """Return the variance of the weighted mean of one term per row; the terms of a group count as one."""
+    deviations = weight * (terms - np.average(terms, weights=weight))
+    if group is None:
+        return float((deviations**2).sum() / weight.sum() ** 2)
+    of_groups = np.bincount(group, weights=deviations)
+    groups = len(np.unique(group))
+    return float(groups / max(1, groups - 1) * (of_groups**2).sum() / weight.sum() ** 2)
+
+
 def make_sample(
     points: Floats,
     weight: Floats,
     copies: int = 1,
-    fold: NDArray[np.intp] | None = None,
+    fold: Ints | None = None,
     rest: Rest | None = None,
     pairs: Pairs | None = None,
+    group: Ints | None = None,
 ) -> Sample:
     """Return the points in canonical order."""
     rows = canonical_order(points)
-    fold = None if fold is None else fold[rows]
-    return Sample(points[rows], weight[rows], rows, copies, fold, rest, pairs and pairs.take(rows))
+    fold, group = (None if each is None else each[rows] for each in (fold, group))
+    return Sample(points[rows], weight[rows], rows, copies, fold, rest, pairs and pairs.take(rows), group)
 
 
 def make_unordered_sample(points: Floats) -> Sample:

@@ -11,10 +11,12 @@ from numpy.typing import DTypeLike, NDArray
 
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
 from vwkde._compute.sums import log_kernel_sums
+from vwkde._compute.sums.groups import log_sums_over_other_groups
 from vwkde._data.sample import Sample, effective_rows
 from vwkde._fit.kernel_estimate import Numerics
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 Rule = Literal["scott", "silverman", "likelihood", "ise"]
 RULES = ("scott", "silverman", "likelihood", "ise")
 
@@ -47,6 +49,7 @@ def select_bandwidth(
     *,
     part: float = 1.0,
     weight: Floats | None = None,
+    group: Ints | None = None,
     random_state: int = 0,
     resources: Resources = DEFAULT_RESOURCES,
     dtype: DTypeLike = np.float64,
@@ -56,7 +59,8 @@ def select_bandwidth(
     "likelihood" maximises the leave-one-out log likelihood, "ise" minimises the leave-one-out estimate of the
     integrated squared error. With `part` = ¼ the sample is divided at random into four parts and the log bandwidths are
     averaged, which is the paper's quarter rule with less noise. From 20,000 rows on, one quarter is stable enough.
-    Discrete data, where more than a tenth of the rows are copies of others, get Scott's rule.
+    Discrete data, where more than a tenth of the rows are copies of others, get Scott's rule. If there are groups, each
+    row is left out with its group.
     """
     weight = np.ones(len(x)) if weight is None else weight
     if rule in ("scott", "silverman"):
@@ -65,22 +69,28 @@ def select_bandwidth(
     count = max(1, min(round(1 / part), len(counted) // 8))
     parts = np.array_split(np.random.default_rng(random_state).permutation(counted), count)
     used = parts if len(parts[0]) < _MANY_ROWS else parts[:1]
-    bandwidths = [_leave_one_out(x[rows], rule, weight[rows], resources, dtype) for rows in used]
+    own = [None if group is None else group[rows] for rows in used]
+    bandwidths = [
+        _leave_one_out(x[rows], rule, weight[rows], its, resources, dtype) for rows, its in zip(used, own, strict=True)
+    ]
     return float(np.exp(np.mean(np.log(bandwidths))))
 
 
-def _leave_one_out(x: Floats, rule: Rule, weight: Floats, resources: Resources, dtype: DTypeLike) -> float:
+def _leave_one_out(
+    x: Floats, rule: Rule, weight: Floats, group: Ints | None, resources: Resources, dtype: DTypeLike
+) -> float:
     """Return the best of the candidates, refined by a parabola through it and its neighbours."""
     start = scott(x, weight)
     rows = len(x)
-    x, weight = _distinct(x, weight)
-    if len(x) < max(3, _DISTINCT * rows):
+    if group is None:
+        x, weight = _distinct(x, weight)
+    if len(x) < max(3, _DISTINCT * rows) or (group is not None and np.ptp(group) == 0):
         return start
     mixed = np.random.default_rng(0).permutation(len(x)) if len(x) > _MOST_QUERIES else np.arange(len(x))
-    x, weight = x[mixed].astype(dtype), weight[mixed]
+    x, weight, group = x[mixed].astype(dtype), weight[mixed], None if group is None else group[mixed]
     loss = {"likelihood": _negative_log_likelihood, "ise": _integrated_squared_error}[rule]
     for _ in range(_MOVES):
-        losses = loss(x, start * 2.0**_STEPS, weight, resources)
+        losses = loss(x, start * 2.0**_STEPS, weight, group, resources)
         best = int(np.argmin(losses))
         if 0 < best < len(losses) - 1:
             break
@@ -92,21 +102,38 @@ def _leave_one_out(x: Floats, rule: Rule, weight: Floats, resources: Resources, 
     return float(start * 2.0 ** (_STEPS[best] + offset * (_STEPS[1] - _STEPS[0])))
 
 
-def _negative_log_likelihood(x: Floats, bandwidths: Floats, weight: Floats, resources: Resources) -> Floats:
-    some, counts = x[:_MOST_QUERIES], weight[:_MOST_QUERIES]
-    sums = log_kernel_sums(some, x, bandwidths, log_weight=np.log(weight), leave_one_out=True, resources=resources)
-    return x.shape[1] * np.log(bandwidths) - np.average(sums, axis=1, weights=counts)
+def _negative_log_likelihood(
+    x: Floats, bandwidths: Floats, weight: Floats, group: Ints | None, resources: Resources
+) -> Floats:
+    sums = _left_out_sums(x, bandwidths, weight, group, resources)
+    return x.shape[1] * np.log(bandwidths) - np.average(sums, axis=1, weights=weight[:_MOST_QUERIES])
 
 
-def _integrated_squared_error(x: Floats, bandwidths: Floats, weight: Floats, resources: Resources) -> Floats:
+def _left_out_sums(x: Floats, bandwidths: Floats, weight: Floats, group: Ints | None, resources: Resources) -> Floats:
+    """Return the log sums at the first rows, each left out, with its group if there are groups."""
+    log_weight = np.log(weight)
+    if group is None:
+        some = x[:_MOST_QUERIES]
+        return log_kernel_sums(some, x, bandwidths, log_weight=log_weight, leave_one_out=True, resources=resources)
+
+    def log_sums(at: Ints, over: Ints) -> Floats:
+        return log_kernel_sums(x[at], x[over], bandwidths, log_weight=log_weight[over, None], resources=resources)
+
+    sums = log_sums_over_other_groups(x, x, group, bandwidths, log_weight[:, None], log_sums)
+    return sums[:, :_MOST_QUERIES, 0]
+
+
+def _integrated_squared_error(
+    x: Floats, bandwidths: Floats, weight: Floats, group: Ints | None, resources: Resources
+) -> Floats:
     """Return ∫p̂² − 2·mean p̂₋ᵢ(xᵢ), in units of the candidates' middle; the kernel of p̂² is wider by √2."""
     total = weight.sum()
     log_weight = np.log(weight)
     wide = bandwidths * np.sqrt(2)
     some, counts = x[:_MOST_QUERIES], weight[:_MOST_QUERIES]
     square = log_kernel_sums(some, x, wide, log_weight=log_weight, resources=resources) - np.log(total)
-    own = log_kernel_sums(some, x, bandwidths, log_weight=log_weight, leave_one_out=True, resources=resources)
-    own -= np.log(total - counts)
+    left_out = weight if group is None else np.bincount(group, weights=weight)[group]
+    own = _left_out_sums(x, bandwidths, weight, group, resources) - np.log(total - left_out[:_MOST_QUERIES])
     unit = np.sqrt(2 * np.pi) * np.median(bandwidths)
     volume = x.shape[1] * np.log(unit)
     scale = x.shape[1] * np.log(np.sqrt(2 * np.pi) * np.stack([wide, bandwidths]))[:, :, None]
@@ -149,6 +176,7 @@ def _sample_bandwidth(sample: Sample, rule: Rule, part: float, numerics: Numeric
         rule,
         part=part,
         weight=sample.weight,
+        group=sample.group,
         random_state=numerics.seed,
         resources=numerics.resources,
         dtype=numerics.dtype,

@@ -6,15 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._coordinates.whitening import Whitening, whiten, whiten_blocks
-from vwkde._data.in_memory import Held
+from vwkde._data.groups import number_groups
+from vwkde._data.in_memory import Held, without_repeats
 from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample, make_sample
 from vwkde._fit.averaging import Average
 from vwkde._fit.guided_ratio import GuidedRatio, tilted_derivatives
 from vwkde._fit.kernel_estimate import Numerics
+from vwkde._fit.repeats import find_near_repeats
 from vwkde._models.derivatives import NO_LOSSES, Losses, Models, fit_gaussians
 from vwkde._models.gaussian import GaussianModel
 from vwkde._models.weights.residual import bias_terms, residual_bias
+from vwkde._runtime.warn import without
+from vwkde.exceptions import DegenerateDataWarning
 
 Floats = NDArray[np.float64]
 Folds = tuple[NDArray[np.intp] | None, NDArray[np.intp] | None]
@@ -52,19 +56,38 @@ def make_problem(
     folds: Folds = (None, None),
     pairs: tuple[Pairs, Pairs] | None = None,
 ) -> Problem:
-    """Whiten two samples. Rows may be derived from others: for `copies`, `folds` and `pairs` see `Sample`."""
-    whitening, placed = _whiten(held, pairs)
-    parts = zip(held.data, held.weights, copies, folds, held.rests(whitening), placed, strict=True)
-    p, q = (make_sample(whitening(x), *others) for x, *others in parts)
-    return Problem(held, (p, q), whitening, fit_gaussians((p, q)), numerics, pairs and pairs[0].split)
+    """Whiten two samples. Rows may be derived from others: for `copies`, `folds` and `pairs` see `Sample`.
 
-
-def _whiten(held: Held, pairs: tuple[Pairs, Pairs] | None) -> tuple[Whitening, tuple[Pairs | None, Pairs | None]]:
-    """Return the map to whitened coordinates, in which X and Y keep to themselves, and the pairs there."""
+    If they are not, repeated rows are looked for, and become weights.
+    """
+    placed: tuple[Pairs | None, Pairs | None] = (None, None)
     if pairs is None:
-        return whiten(held.clouds, held.names), (None, None)
+        whitening, held = _whiten(held)
+    else:
+        whitening, placed = _whiten_pairs(held, pairs)
+    parts = zip(held.data, held.weights, copies, folds, held.rests(whitening), placed, held.groups, strict=True)
+    p, q = (make_sample(whitening(x), *others) for x, *others in parts)
+    p_group, q_group = number_groups(p.group, q.group)
+    samples = replace(p, group=p_group), replace(q, group=q_group)
+    return Problem(held, samples, whitening, fit_gaussians(samples), numerics, pairs and pairs[0].split)
+
+
+def _whiten_pairs(held: Held, pairs: tuple[Pairs, Pairs]) -> tuple[Whitening, tuple[Pairs, Pairs]]:
+    """Return coordinates in which X and Y are white, each by itself, and the pairs there."""
     whitening, split = whiten_blocks(held.data[0], held.weights[0], pairs[0].split, held.names)
     return whitening, (replace(pairs[0], split=split), replace(pairs[1], split=split))
+
+
+def _whiten(held: Held) -> tuple[Whitening, Held]:
+    """Return the coordinates in which the samples are white, and the samples with repeated rows turned into weights."""
+    held = without_repeats(held)
+    whitening = whiten(held.clouds, held.names)
+    mergings = find_near_repeats(held, whitening)
+    if not any(mergings):
+        return whitening, held
+    held = held.merged(mergings)
+    with without(DegenerateDataWarning):  # it was raised for the same columns
+        return whiten(held.clouds, held.names), held
 
 
 @dataclass(frozen=True)

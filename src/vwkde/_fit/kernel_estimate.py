@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from vwkde._compute import parallel
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
 from vwkde._compute.sums import log_kernel_sums
+from vwkde._compute.sums.groups import log_sums_over_other_groups
 from vwkde._data.pairs import related
 from vwkde._data.sample import Rest, Sample
 from vwkde._data.validation import Array
@@ -84,12 +85,12 @@ class KernelEstimate:
         return self._shaped(self._with_rest(self._log_sums(x), x) - np.log(self.sample.total_weight))
 
     def left_out(self) -> Floats:
-        """Return the logarithm at the sample's own points, each left out of its own estimate."""
+        """Return the logarithm at the sample's own points, each left out of its own estimate with all of its group."""
         return self.left_out_at(self.sample.points)
 
     def left_out_at(self, x: Array) -> Floats:
-        """Return the logarithm at one point for each row of the sample, that row being left out there."""
-        return self._shaped(self._with_rest(self._log_sums(x, leave_one_out=True), x) - self._log_others)
+        """Return the logarithm at one point for each row of the sample, that row and its group being left out there."""
+        return self._shaped(self._with_rest(self._log_sums_without_own(x), x) - self._log_others)
 
     def unrelated_at(self, sample: Sample) -> Floats:
         """Return the logarithm at the points of a sample of pairs, without the rows that share an x or a y with them.
@@ -112,7 +113,7 @@ class KernelEstimate:
             return self.left_out(), self.log_density(x)
         beyond = self._rest_sums(rest, np.concatenate([self.sample.points, x]))
         own, other = np.split(beyond, [len(self.sample)], axis=1)
-        left_out = np.logaddexp(self._log_sums(self.sample.points, leave_one_out=True), own) - self._log_others
+        left_out = np.logaddexp(self._log_sums_without_own(self.sample.points), own) - self._log_others
         log_density = np.logaddexp(self._log_sums(x), other) - np.log(self.sample.total_weight)
         return self._shaped(left_out), self._shaped(log_density)
 
@@ -143,8 +144,26 @@ class KernelEstimate:
 
     @property
     def _log_others(self) -> Floats:
-        """The logarithm of the weight of all other rows, for each point."""
-        return np.log(self.sample.total_weight - self.sample.weight)[:, None]
+        """The logarithm of the weight of all other rows, or those of other groups, for each point."""
+        weight, group = self.sample.weight, self.sample.group
+        own = weight if group is None else np.bincount(group, weights=weight)[group]
+        return np.log(self.sample.total_weight - own)[:, None]
+
+    def _log_sums_without_own(self, x: Array) -> Floats:
+        """Return the sums at one point for each row, over the other rows in memory, or those of other groups."""
+        group = self.sample.group
+        if group is None:
+            return self._log_sums(x, leave_one_out=True)
+        points, log_weight = self.sample.points.astype(self.dtype, copy=False), self.log_weight
+        queries = x.astype(self.dtype, copy=False)
+        bandwidths = np.atleast_1d(self.bandwidth)
+
+        def log_sums(at: NDArray[np.intp], over: NDArray[np.intp]) -> Floats:
+            return log_kernel_sums(
+                queries[at], points[over], bandwidths, log_weight=log_weight[over], resources=self.resources
+            )
+
+        return log_sums_over_other_groups(queries, points, group, bandwidths, log_weight, log_sums)
 
     def _log_sums(self, x: Array, leave_one_out: bool = False, power: int = 1) -> Floats:
         """Return the sums over the rows in memory, (bandwidths, points, weights)."""

@@ -13,20 +13,27 @@ _FEWEST = 30
 
 
 def deal_folds(sample: Sample, count: int, random: np.random.Generator) -> Ints:
-    """Return the fold of each row: at random, or the one given with it, so that rows derived from one stay together."""
+    """Return the fold of each row: at random, the one given with it, or that of its group.
+
+    Rows derived from one row, and rows of one group, stay together. Groups that both samples have are numbered first
+    and alike, so that each has the same fold in both.
+    """
     if sample.fold is not None:
         return sample.fold % count
+    if sample.group is not None:
+        return sample.group % count
     return random.permutation(np.arange(len(sample)) % count)
 
 
 def folds_of_distinct_rows(
-    x: Floats, weight: Floats, count: int, random: np.random.Generator
+    x: Floats, weight: Floats, count: int, random: np.random.Generator, group: Ints | None = None
 ) -> list[NDArray[np.bool_]]:
     """Return a mask of the rows that each fold holds out, or no folds if there are too few rows.
 
-    Equal rows share a fold. Otherwise a model that concentrates its density on them would look good on their copies.
+    Equal rows share a fold, or the rows of a group where there are groups. Otherwise a model that concentrates its
+    density on them would look good on their copies.
     """
-    _, first, group = np.unique(x, axis=0, return_index=True, return_inverse=True)
+    _, first, group = np.unique(x if group is None else group, axis=0, return_index=True, return_inverse=True)
     if min(len(first), effective_rows(weight)) < _FEWEST:
         return []
     by_appearance = np.argsort(np.argsort(first))

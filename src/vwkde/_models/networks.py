@@ -154,6 +154,7 @@ def fit_networks(
     device: str,
     stage: str,
     noise: float = 0.0,
+    group: NDArray[np.intp] | None = None,
 ) -> tuple[Network, ...]:
     """Return trained networks, in double precision, or none if held-out rows do not clearly gain.
 
@@ -162,7 +163,7 @@ def fit_networks(
     require_torch(device)
     import torch
 
-    folds = folds_of_distinct_rows(x, weight, _FOLDS, np.random.default_rng(seed))[:_MEMBERS]
+    folds = folds_of_distinct_rows(x, weight, _FOLDS, np.random.default_rng(seed), group)[:_MEMBERS]
     points, *tensors, counts = (torch.as_tensor(a, dtype=torch.float32, device=device) for a in (x, *others, weight))
     objective = Objective(points, tuple(tensors), counts, terms, noise)
 

@@ -12,12 +12,14 @@ from sklearn.utils import check_random_state
 
 from vwkde._answers.functionals import KINDS, AtSample, check_divergence, check_interval, unit_of
 from vwkde._answers.uncertainty import scatter_over_halves
+from vwkde._data.groups import refuse_groups
 from vwkde._data.validation import check_pair, check_sample, like_input
 from vwkde.baselines.answer import Answer
 from vwkde.baselines.settings import as_plain
 from vwkde.results import Estimate
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 
 class BaselineRatio:
@@ -50,7 +52,13 @@ class BaselineRatio:
         self._answer: Answer | None = None
 
     def fit(
-        self, numerator: Any, denominator: Any, *, numerator_weight: Any = None, denominator_weight: Any = None
+        self,
+        numerator: Any,
+        denominator: Any,
+        *,
+        numerator_weight: Any = None,
+        denominator_weight: Any = None,
+        groups: Any = None,
     ) -> Self:
         """Fit the two samples.
 
@@ -60,6 +68,8 @@ class BaselineRatio:
             The samples, in any form that `DensityRatio` takes.
         numerator_weight, denominator_weight
             Must be None: baselines do not support row weights.
+        groups
+            Must be None: baselines leave out single rows only.
 
         Returns
         -------
@@ -70,6 +80,7 @@ class BaselineRatio:
             raise ValueError(
                 f"The method {self.name!r} does not support row weights. Omit the weights, or omit method=."
             )
+        refuse_groups(groups, "fit", f"with method={self.name!r}, which leaves out single rows only; omit method=")
         p, q, names, self._left_out = check_pair(numerator, denominator)
         seed = int(check_random_state(self.random_state).randint(2**31))
         data = _in_random_order(p, seed), _in_random_order(q, seed)
@@ -142,10 +153,11 @@ class BaselineRatio:
         value, error = self._value_and_error(self.answer_, kind, options)
         if interval == "subsample" or error is None:
 
-            def on_half(p: Floats, q: Floats) -> float:
+            def on_half(rows: tuple[Ints, Ints]) -> float:
+                p, q = self._data[0][rows[0]], self._data[1][rows[1]]
                 return self._value_and_error(self._estimate(p, q, self._seed), kind, options)[0]
 
-            error = scatter_over_halves(self._data, on_half, self._seed)
+            error = scatter_over_halves((len(self._data[0]), len(self._data[1])), on_half, self._seed)
         return Estimate(
             value, error, kind, unit_of(kind), confidence_level=confidence_level, diagnostics=self._describe()
         )

@@ -22,7 +22,7 @@ def check_points(ratio: DensityRatio, points: Any, name: str) -> Floats | None:
     if points is None:
         return None
     like = (ratio.n_features_in_, tuple(_names(ratio)) or None, "samples that the ratio was fitted to")
-    return check_sample(points, name, like, ratio._left_out)[0].astype(np.float64)
+    return check_sample(points, name, like, ratio._held.left_out)[0].astype(np.float64)
 
 
 def find_columns(ratio: DensityRatio, features: Features) -> list[int]:

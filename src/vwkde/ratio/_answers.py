@@ -18,7 +18,8 @@ from vwkde._answers.overlap import may_be_infinite, warn_if_weights_cannot_repre
 from vwkde._answers.posterior import posterior
 from vwkde._answers.uncertainty import Compute, scatter_over_halves, systematic_error
 from vwkde._compute.parallel import at_most
-from vwkde._data.sources import is_elsewhere, read_all
+from vwkde._data.in_memory import Held
+from vwkde._data.sources import Ints, is_elsewhere, read_all
 from vwkde._data.validation import Array, check_sample, like_input
 from vwkde._fit.fitted import Fitted
 from vwkde._models.weights.protocol import Weight
@@ -51,8 +52,7 @@ class RatioAnswers:
     weight_: Weight
     n_features_in_: int
     _fitted: Fitted
-    _data: tuple[Array, Array]
-    _left_out: tuple[str, ...]
+    _held: Held
     _diagnostics: dict[str, Any]
 
     def log_ratio(self, x: Any) -> Floats:
@@ -327,7 +327,8 @@ class RatioAnswers:
                 "Call ratio(rows) on the rows you need."
             )
         warn_if_weights_cannot_represent(self.diagnostics_)
-        return importance_weights(self._fitted)
+        weights = self._held.spread(1, importance_weights(self._fitted))
+        return weights / weights.mean()
 
     @property
     @on_its_threads
@@ -340,7 +341,7 @@ class RatioAnswers:
             One value per row in memory, in the order given to `fit`.
         """
         check_is_fitted(self, "weight_")
-        return self._fitted.samples[0].in_given_order(self._fitted.average.at_samples(averages=True)[0])
+        return self._at_given_rows(0, averages=True)
 
     @property
     @on_its_threads
@@ -353,7 +354,7 @@ class RatioAnswers:
             One value per row in memory, in the order given to `fit`.
         """
         check_is_fitted(self, "weight_")
-        return self._fitted.samples[1].in_given_order(self._fitted.average.at_samples(averages=True)[1])
+        return self._at_given_rows(1, averages=True)
 
     @property
     @on_its_threads
@@ -378,17 +379,34 @@ class RatioAnswers:
             - outside_fraction: the share of a sample's rows that lie outside the other sample: beyond its range or in
               its gaps, much farther than the spacing of its own rows explains.
             - rows, rows_held, columns: the rows in all, the rows in memory if fewer, the columns.
+            - distinct_rows: the rows without those that repeat others; only if there are such rows.
             - engine, device: what computed it, and where.
         """
         check_is_fitted(self, "weight_")
         if not self._diagnostics:
-            self._diagnostics = describe_fit(self._fitted, self.weighting, self._data)
+            self._diagnostics = describe_fit(self._fitted, self.weighting, self._held.data) | self._count_rows()
         return dict(self._diagnostics)
 
+    def _at_given_rows(self, side: int, averages: bool) -> Floats:
+        """Return the log ratios at the rows of a sample, as they were given; repeats have that of their original."""
+        in_order = self._fitted.samples[side].in_given_order(self._fitted.average.at_samples(averages)[side])
+        return self._held.expanded(side, in_order)
+
+    def _count_rows(self) -> dict[str, Any]:
+        """Return the rows that were given and those that are distinct, if rows repeat others."""
+        distinct = [len(sample) for sample in self._fitted.samples]
+        given = [len(self._held.expanded(side, np.zeros(rows))) for side, rows in enumerate(distinct)]
+        return {} if given == distinct else {"rows": given, "distinct_rows": distinct}
+
     def _scatter_over_halves(self, compute: Compute) -> float:
-        def on_halves(p: Array, q: Array, p_weight: Floats, q_weight: Floats) -> float:
+        def on_halves(rows: tuple[Ints, Ints]) -> float:
             half = clone(self).set_params(engine=resources.name, device=resources.device)
-            half.fit(p, q, numerator_weight=p_weight, denominator_weight=q_weight)
+            p, q = (x[some] for x, some in zip(held.data, rows, strict=True))
+            p_weight, q_weight = (weight[some] for weight, some in zip(held.weights, rows, strict=True))
+            p_group, q_group = (
+                None if group is None else group[some] for group, some in zip(held.groups, rows, strict=True)
+            )
+            half.fit(p, q, numerator_weight=p_weight, denominator_weight=q_weight, groups=(p_group, q_group))
             return compute(*at_samples(half._fitted))[0]
 
         if self._fitted.has_rest:
@@ -396,9 +414,9 @@ class RatioAnswers:
                 "interval='subsample' needs all rows in memory, but some rows are in files or on a Dask cluster. "
                 "Use interval='influence', which costs nothing here."
             )
-        resources = self._fitted.numerics.resources
-        weights = [sample.in_given_order(sample.weight) for sample in self._fitted.samples]
-        return scatter_over_halves(self._data, on_halves, self._fitted.numerics.seed, *weights)
+        held, resources = self._held, self._fitted.numerics.resources
+        sizes = len(held.data[0]), len(held.data[1])
+        return scatter_over_halves(sizes, on_halves, self._fitted.numerics.seed, held.groups)
 
     @on_its_threads
     def _log_ratio(self, x: Any) -> Floats:
@@ -409,4 +427,6 @@ class RatioAnswers:
         check_is_fitted(self, "weight_")
         names = tuple(getattr(self, "feature_names_in_", ())) or None
         like = self.n_features_in_, names, "numerator"
-        return check_sample(read_all(x, "points", like) if is_elsewhere(x) else x, "points", like, self._left_out)[0]
+        return check_sample(read_all(x, "points", like) if is_elsewhere(x) else x, "points", like, self._held.left_out)[
+            0
+        ]

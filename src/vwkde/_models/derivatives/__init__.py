@@ -31,11 +31,11 @@ def _fit_mixture(sample: Sample, side: str | None, seed: int, device: str) -> De
 
 def _fit_kernel(sample: Sample, side: str | None, seed: int, device: str) -> Derivatives:
     del device
-    return fit_kernel(sample.points, sample.weight, side, seed)
+    return fit_kernel(sample.points, sample.weight, side, seed, sample.group)
 
 
 def _fit_network(sample: Sample, side: str | None, seed: int, device: str) -> Derivatives:
-    return fit_network(sample.points, sample.weight, side, seed, device)
+    return fit_network(sample.points, sample.weight, side, seed, device, sample.group)
 
 
 def _fit_gaussian(sample: Sample, side: str | None, seed: int, device: str) -> Derivatives:
@@ -82,6 +82,6 @@ def _fit_one(
         return deepcopy(kind).fit(sample.points, sample.weight), {}
     if kind != "auto":
         return DERIVATIVES[kind](sample, side, seed, device), {}
-    model, losses = select_derivatives(sample.points, sample.weight, side, seed)
+    model, losses = select_derivatives(sample.points, sample.weight, side, seed, sample.group)
     all_rows = sample.rest is not None and isinstance(model, GaussianModel)
     return (fit_gaussian_to_all(sample) if all_rows else model), losses

@@ -26,6 +26,7 @@ from vwkde._models.folds import draw_rows, folds_of_distinct_rows, is_gain
 from vwkde._models.gaussian import GaussianModel, fit_gaussian
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 Folds = list[NDArray[np.bool_]]
 
 _MOST_BASIS = 200
@@ -88,7 +89,9 @@ class KernelDerivatives:
 
 
 @parallel.single_threaded()
-def fit_kernel(x: Floats, weight: Floats, name: str | None = None, random_state: int = 0) -> KernelDerivatives:
+def fit_kernel(
+    x: Floats, weight: Floats, name: str | None = None, random_state: int = 0, group: Ints | None = None
+) -> KernelDerivatives:
     """Fit the expansion to a whitened sample; its name, if any, is for the warning when it has no density.
 
     Width and ridge are those of the lowest held-out loss. The expansion is empty if that is not clearly below the
@@ -97,9 +100,9 @@ def fit_kernel(x: Floats, weight: Floats, name: str | None = None, random_state:
     base = fit_gaussian(x, weight, name)
     random = np.random.default_rng(random_state)
     rows = draw_rows(np.flatnonzero(weight), _MOST_ROWS, random)
-    x, weight = x[rows], weight[rows]
+    x, weight, group = x[rows], weight[rows], None if group is None else group[rows]
     empty = KernelDerivatives(base, x[:0], np.zeros(0), 1.0)
-    folds = folds_of_distinct_rows(x, weight, _FOLDS, random)
+    folds = folds_of_distinct_rows(x, weight, _FOLDS, random, group)
     if base.degenerate or not folds:
         return empty
     basis = x[draw_rows(np.arange(len(x)), _MOST_BASIS, random)]

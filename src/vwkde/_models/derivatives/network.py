@@ -57,7 +57,12 @@ class NetworkDerivatives:
 
 
 def fit_network(
-    x: Floats, weight: Floats, name: str | None = None, random_state: int = 0, device: str = "cpu"
+    x: Floats,
+    weight: Floats,
+    name: str | None = None,
+    random_state: int = 0,
+    device: str = "cpu",
+    group: NDArray[np.intp] | None = None,
 ) -> NetworkDerivatives:
     """Fit networks to the score of a whitened sample; its name, if any, is for the warning when it has no density."""
     require_torch(device)
@@ -76,6 +81,15 @@ def fit_network(
     noise = _NOISE * effective_rows(weight) ** (-1 / 5)
     stage = f"{name} scores" if name else "scores"
     networks = fit_networks(
-        x, weight, (), outputs=x.shape[1], terms=terms, seed=random_state, device=device, stage=stage, noise=noise
+        x,
+        weight,
+        (),
+        outputs=x.shape[1],
+        terms=terms,
+        seed=random_state,
+        device=device,
+        stage=stage,
+        noise=noise,
+        group=group,
     )
     return NetworkDerivatives(base, networks)

@@ -1,0 +1,130 @@
+"""Exact copies of rows inside a sample: whether they are repeats of one observation, or ties of discrete data.
+
+A repeated observation tells nothing new, but a row that is left out of its own estimate still meets its copies there,
+and the sample looks denser at its own rows than it is. So repeats become one row with the summed weight. Ties of
+discrete data are different observations that happen to be equal, and stay. Two signs tell them apart, both by counting
+pairs of equal rows:
+
+- in discrete data, equal pairs are about as frequent between the samples as within them;
+- in data on a lattice (integers, rounded numbers), pairs that differ by one step in one column are about as frequent as
+  equal pairs. This also works if the samples hardly overlap.
+
+Either is enough: ties that were taken for repeats would bias the estimate, and so would repeats among many ties, but
+less.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde._data.merging import Merging, merge_into
+from vwkde._data.validation import Array
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+_RARE, _FREQUENT = 0.3, 4.0
+"""Frequencies of equal pairs between the samples, relative to those within, that discrete data have. They are lower if
+rows were copied, and higher if one sample is a part of the other."""
+_STEPS = 0.3
+"""Frequency of pairs one step apart in a given direction, relative to equal pairs, from which a lattice explains the
+latter."""
+_EVEN = 0.01
+"""How far from a whole number of steps a value may be, for rounding."""
+_ATOM, _MOST_COPIES = 0.05, 10
+"""A value with more than this share of the rows, and more than this many rows, is an atom of the distribution."""
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """The distinct rows of a sample: their values, first places and numbers of copies, and that behind each row."""
+
+    values: Array
+    first: Ints
+    counts: Ints
+    behind: Ints
+
+    @property
+    def atoms(self) -> NDArray[np.bool_]:
+        """Which distinct rows are atoms: they are never repeats, and do not count as copies."""
+        return self.counts > max(_MOST_COPIES, _ATOM * len(self.behind))
+
+    @property
+    def copied(self) -> NDArray[np.bool_]:
+        """Which distinct rows have copies."""
+        return (self.counts > 1) & ~self.atoms
+
+    @property
+    def equal_pairs(self) -> float:
+        """The number of pairs of equal rows."""
+        counts = self.counts[self.copied].astype(np.float64)
+        return float((counts * (counts - 1)).sum() / 2)
+
+    @property
+    def frequency(self) -> float:
+        """The share of equal pairs among all pairs; half a pair is added, so that it is never zero."""
+        rows = len(self.behind)
+        return (self.equal_pairs + 0.5) / (0.5 * rows * (rows - 1))
+
+
+def find_distinct(x: Array) -> Distinct:
+    """Return the distinct rows of a sample."""
+    _, first, behind, counts = np.unique(_items(x + 0.0), return_index=True, return_inverse=True, return_counts=True)
+    return Distinct(x[first], first, counts, behind.ravel())
+
+
+def merge_repeats(own: Distinct, other: Distinct) -> Merging | None:
+    """Return how repeats become weights, given the other sample of the pair; None if there are none."""
+    if not own.copied.any() or _is_on_lattice(own) or _is_like_chance(own, other):
+        return None
+    rows = np.arange(len(own.behind))
+    kept, target = np.unique(np.where(own.atoms[own.behind], rows, own.first[own.behind]), return_inverse=True)
+    return merge_into(kept, target.ravel()) if len(kept) > 1 else None
+
+
+def _is_like_chance(own: Distinct, other: Distinct) -> bool:
+    """Return whether equal pairs are about as frequent between the samples as within them."""
+    _, place = np.unique(_items(np.concatenate([own.values, other.values]) + 0.0), return_inverse=True)
+    places = np.split(place.ravel(), [len(own.counts)])
+    counts = [
+        np.bincount(at, weights=np.where(each.atoms, 0, each.counts), minlength=len(place))
+        for at, each in zip(places, (own, other), strict=True)
+    ]
+    between = (counts[0] @ counts[1] + 0.5) / (len(own.behind) * len(other.behind))
+    return bool(_RARE < between / np.sqrt(own.frequency * other.frequency) < _FREQUENT)
+
+
+def _is_on_lattice(rows: Distinct) -> bool:
+    """Return whether pairs that differ by one step, in one column only, are about as frequent as equal pairs."""
+    in_steps = [in_steps_of(column) for column in rows.values.T]
+    codes = np.column_stack([code for code, _ in in_steps])
+    even = [column for column, (_, is_even) in enumerate(in_steps) if is_even]
+    apart = sum(_pairs_one_apart(codes, rows.counts, column) for column in even)
+    return bool(even) and apart >= _STEPS * 2 * len(even) * rows.equal_pairs
+
+
+def in_steps_of(column: Array) -> tuple[Ints, bool]:
+    """Return a column as whole numbers of its smallest step, or as ranks, and whether all its steps are whole."""
+    values, place = np.unique(column.astype(np.float64), return_inverse=True)
+    steps = (values - values[0]) / (np.diff(values).min() if len(values) > 1 else 1.0)
+    whole = np.round(steps)
+    even = bool(len(values) > 1 and whole[-1] < 1e9 and (np.abs(steps - whole) < _EVEN).all())
+    return (whole.astype(np.intp) if even else np.arange(len(values)))[place.ravel()], even
+
+
+def _pairs_one_apart(codes: Ints, counts: Ints, column: int) -> float:
+    """Return the number of pairs of rows that differ by one step in a column, and agree in the others."""
+    moved = codes.copy()
+    moved[:, column] += 1
+    items, wanted = _items(codes), _items(moved)
+    order = np.argsort(items)
+    match = order[np.minimum(np.searchsorted(items[order], wanted), len(items) - 1)]
+    return float((counts * counts[match])[items[match] == wanted].sum())
+
+
+def _items(x: NDArray[Any]) -> NDArray[np.void]:
+    """Return rows as single items that can be sorted and compared."""
+    x = np.ascontiguousarray(x)
+    return x.view(np.dtype((np.void, x.dtype.itemsize * x.shape[1]))).ravel()

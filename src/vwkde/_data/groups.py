@@ -1,0 +1,101 @@
+"""Rows that belong together, by labels: time blocks, patients, repeated measurements."""
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde._data.validation import on_host
+
+Ints = NDArray[np.intp]
+Pair = tuple[Ints | None, Ints | None]
+
+FEWEST_GROUPS = 5
+"""One for each fold of the guides: with fewer, neither a held-out loss nor a standard error means much."""
+
+
+def check_group_pair(groups: Any, rows: tuple[int, int], owner: str) -> Pair:
+    """Return the number of each row's group in two samples, equal for equal labels; None where there are no groups."""
+    if groups is None:
+        return None, None
+    if not isinstance(groups, tuple | list) or len(groups) != 2:
+        raise ValueError(
+            f"The 'groups' parameter of {owner} must be a pair: the labels of the numerator's rows and those of the "
+            f"denominator's rows. Got {type(groups).__name__} instead; pass groups=(labels_p, labels_q), with None for "
+            f"a sample whose rows are independent."
+        )
+    known: dict[Hashable, int] = {}
+    p, q = (
+        None if labels is None else _numbers(labels, count, known, f"{owner}, for the {name},")
+        for labels, count, name in zip(groups, rows, ("numerator", "denominator"), strict=True)
+    )
+    return p, q
+
+
+def check_groups(groups: Any, rows: int, owner: str) -> Ints | None:
+    """Return the number of each row's group in one sample, or None if there are no groups."""
+    return None if groups is None else _numbers(groups, rows, {}, owner)
+
+
+def number_groups(p: Ints | None, q: Ints | None) -> Pair:
+    """Return groups numbered without gaps by their first row; those in both samples come first, with equal numbers."""
+    shared = np.array([], dtype=np.intp) if p is None or q is None else _by_appearance(p)
+    if q is not None:
+        shared = shared[np.isin(shared, q)]
+    return _renumbered(p, shared), _renumbered(q, shared)
+
+
+def refuse_groups(groups: Any, owner: str, why: str) -> None:
+    """Raise if there are groups where none can be used."""
+    if groups is not None:
+        raise ValueError(f"The 'groups' parameter of {owner} must be None {why}.")
+
+
+def _numbers(labels: Any, rows: int, known: dict[Hashable, int], owner: str) -> Ints:
+    given = on_host(labels)
+    numbers = np.fromiter((known.setdefault(_label(each, owner), len(known)) for each in _each(given, owner)), np.intp)
+    if len(numbers) != rows:
+        raise ValueError(
+            f"The 'groups' parameter of {owner} must have one label for each of {rows} rows. Got {len(numbers)} labels "
+            f"instead; give the label of every row."
+        )
+    if (count := len(np.unique(numbers))) < FEWEST_GROUPS:
+        raise ValueError(
+            f"The 'groups' parameter of {owner} must have at least {FEWEST_GROUPS} different labels. Got {count} "
+            f"instead; errors cannot be estimated from so few groups. Use smaller groups, or omit the parameter."
+        )
+    return numbers
+
+
+def _each(labels: Any, owner: str) -> Iterable[Any]:
+    if isinstance(labels, str) or not isinstance(labels, Iterable) or np.ndim(getattr(labels, "values", 0)) > 1:
+        raise ValueError(
+            f"The 'groups' parameter of {owner} must be a list or one-dimensional array of labels. Got "
+            f"{type(labels).__name__} instead; pass one label for each row."
+        )
+    return labels
+
+
+def _label(label: Any, owner: str) -> Hashable:
+    if not isinstance(label, Hashable) or label != label:  # NaN differs from itself
+        raise ValueError(
+            f"The 'groups' parameter of {owner} must have labels such as numbers or strings. Got {label!r} instead; "
+            f"give every row a label, its own one if it belongs to no group."
+        )
+    return label
+
+
+def _by_appearance(group: Ints) -> Ints:
+    values, first = np.unique(group, return_index=True)
+    return values[np.argsort(first)]
+
+
+def _renumbered(group: Ints | None, shared: Ints) -> Ints | None:
+    if group is None:
+        return None
+    own = _by_appearance(group)
+    order = np.concatenate([shared, own[~np.isin(own, shared)]])
+    place = np.empty(int(order.max()) + 1, dtype=np.intp)
+    place[order] = np.arange(len(order))
+    return place[group]

@@ -1,0 +1,97 @@
+"""Rows that were made by interpolation between two neighbours, as oversampling by SMOTE does.
+
+Such a row lies exactly on the line between two others. In continuous data of two or more columns that does not happen
+by chance. It happens in discrete columns, so these are not looked at, and where the data themselves lie on lines: a row
+is then between many pairs of neighbours. An interpolated row tells nothing that its two neighbours do not tell. It
+becomes part of their weights, in proportion to its closeness.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.spatial import cKDTree
+
+from vwkde._data.copies import in_steps_of
+from vwkde._data.merging import Merging
+from vwkde._data.order import canonical_order
+from vwkde._data.validation import Array
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+_NEIGHBOURS = 40
+"""Neighbours among which the two ends of a line are looked for."""
+_STRAIGHT = 5e-11
+"""Largest 1 + cos of the angle at a row between two ends of a line: within 1e-5 of a straight line."""
+_MOST_LINES = 6
+"""A row between more pairs than this is on a line of the data themselves."""
+_LEAST_SHARE = 0.04
+"""Share of interpolated rows from which they are taken for such."""
+_MOST_QUERIES = 200
+"""Rows that are looked at first; all rows follow only if these show interpolated ones."""
+_AT_ONCE = 500
+
+
+class _Between(NamedTuple):
+    """Rows between two others: their numbers, those of the two ends, and the share of the first end."""
+
+    rows: Ints
+    ends: Ints
+    share: Floats
+
+
+def merge_interpolated(x: Floats, given: Array) -> Merging | None:
+    """Return how interpolated rows become the weight of their neighbours; None if there are few or none.
+
+    `x` are the rows in whitened coordinates, and `given` in those of the data, where discrete columns show.
+    """
+    rows, columns = x.shape
+    if columns < 2 or rows < 2 * _NEIGHBOURS or any(in_steps_of(column)[1] for column in given.T):
+        return None
+    tree = cKDTree(x)
+    some = canonical_order(x)[np.unique(np.linspace(0, rows - 1, _MOST_QUERIES).astype(np.intp))]
+    if len(_rows_between(x, tree, some).rows) < _LEAST_SHARE * len(some):
+        return None
+    return _merged(_without_chains(x, tree), rows)
+
+
+def _without_chains(x: Floats, tree: cKDTree) -> _Between:
+    """Return the interpolated rows between rows that are not interpolated themselves."""
+    rows = np.arange(len(x))
+    found = _rows_between(x, tree, rows)
+    return _rows_between(x, tree, found.rows, np.isin(rows, found.rows))
+
+
+def _rows_between(x: Floats, tree: cKDTree, rows: Ints, excluded: NDArray[np.bool_] | None = None) -> _Between:
+    """Return those of some rows that are on a line between two neighbours, with the ends that are farthest apart."""
+    parts = [_in_block(x, tree, rows[at : at + _AT_ONCE], excluded) for at in range(0, len(rows), _AT_ONCE)]
+    return _Between(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def _in_block(x: Floats, tree: cKDTree, rows: Ints, excluded: NDArray[np.bool_] | None) -> _Between:
+    distance, near = tree.query(x[rows], _NEIGHBOURS + 1)
+    steps = x[near] - x[rows, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unit = steps / distance[:, :, None]
+    straight = 1 + unit @ unit.transpose(0, 2, 1) < _STRAIGHT  # not true of the row itself, which has no direction
+    lines = straight.sum(axis=(1, 2)) // 2
+    if excluded is not None:
+        straight &= ~excluded[near][:, :, None] & ~excluded[near][:, None, :]
+    length = np.where(straight, distance[:, :, None] + distance[:, None, :], 0.0).reshape(len(rows), -1)
+    first, second = np.divmod(length.argmax(axis=1), _NEIGHBOURS + 1)
+    chosen = np.flatnonzero((length.max(axis=1) > 0) & (lines <= _MOST_LINES))
+    ends = np.column_stack([near[chosen, first[chosen]], near[chosen, second[chosen]]])
+    to_second = distance[chosen, second[chosen]]
+    return _Between(rows[chosen], ends, to_second / (distance[chosen, first[chosen]] + to_second))
+
+
+def _merged(between: _Between, rows: int) -> Merging:
+    kept = np.setdiff1d(np.arange(rows), between.rows)
+    place = np.full(rows, -1)
+    place[kept] = np.arange(len(kept))
+    given = np.concatenate([kept, between.rows, between.rows])
+    target = place[np.concatenate([kept, *between.ends.T])]
+    shares = np.concatenate([np.ones(len(kept)), between.share, 1 - between.share])
+    return Merging(kept, csr_array((shares, (given, target)), shape=(rows, len(kept))))

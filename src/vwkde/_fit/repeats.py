@@ -1,0 +1,73 @@
+"""Rows that nearly repeat others, in the coordinates in which distances mean something; the user is told of them."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde._coordinates.whitening import fit_whitening
+from vwkde._data.copies import find_distinct, merge_repeats
+from vwkde._data.in_memory import Held, Mergings
+from vwkde._data.interpolated import merge_interpolated
+from vwkde._data.merging import Merging
+from vwkde._data.near_copies import has_close_pairs, merge_near_copies
+from vwkde._data.validation import Array
+from vwkde._runtime.warn import warn, without
+from vwkde.exceptions import DegenerateDataWarning
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+def find_near_repeats(held: Held, coordinates: Callable[[Array], Floats]) -> Mergings:
+    """Return how near copies and interpolated rows become weights, in samples without groups, with a warning."""
+    if held.streams is not None:
+        return None, None
+    p, q = (
+        _find(coordinates(x), x, name) if group is None else None
+        for x, group, name in zip(held.data, held.groups, ("numerator", "denominator"), strict=True)
+    )
+    return p, q
+
+
+def find_groups(x: Array, other: Array) -> Ints | None:
+    """Return the number of the row that each row repeats, exactly or nearly; None if no row repeats another.
+
+    `other` is a sample that has the ties of discrete data, but not the repeats.
+    """
+    distinct = find_distinct(x)
+    merging = merge_repeats(distinct, find_distinct(other))
+    if merging is None and len(distinct.first) == len(x):
+        with without(DegenerateDataWarning):
+            points = fit_whitening(x, x, (np.ones(len(x)), np.ones(len(x))), None)(x)
+        merging = merge_near_copies(points)
+        if merging is not None:
+            _tell(len(x) - len(merging.kept), "data", "nearly equal others", "copies of one observation", "one group")
+    return None if merging is None else merging.target
+
+
+def _find(points: Floats, given: Array, name: str) -> Merging | None:
+    if len(find_distinct(given).first) < len(given):
+        return None  # discrete data, whose equal rows would pass for near copies
+    merging = merge_near_copies(points)
+    fact, reason = "nearly equal others", "copies of one observation"
+    if merging is None:
+        merging = merge_interpolated(points, given)
+        fact, reason = "lie exactly between two others", "made by interpolation"
+    if merging is not None:
+        _tell(len(points) - len(merging.kept), name, fact, reason, "weight of those others")
+    if has_close_pairs(points if merging is None else points[merging.kept]):
+        warn(
+            f"Rows of the {name} come in close pairs, as repeated measurements do. The estimate takes them for "
+            f"independent and may be too large. Pass groups= to say which rows belong together.",
+            DegenerateDataWarning,
+        )
+    return merging
+
+
+def _tell(count: int, name: str, fact: str, reason: str, role: str) -> None:
+    warn(
+        f"{count} rows of the {name} {fact}: they are probably {reason}, and count as {role}. Pass only the original "
+        f"rows, or groups= to say which rows belong together.",
+        DegenerateDataWarning,
+    )

@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+
+from vwkde._data.copies import find_distinct, in_steps_of, merge_repeats
+
+
+def normal(seed, rows=300, columns=3):
+    return np.random.default_rng(seed).normal(size=(rows, columns))
+
+
+def drawn(seed, pool, rows=300):
+    return pool[np.random.default_rng(seed).integers(len(pool), size=rows)]
+
+
+def merged(p, q):
+    return merge_repeats(find_distinct(p), find_distinct(q))
+
+
+REPEATED = {
+    "each row twice": (np.repeat(normal(0, 150), 2, axis=0), normal(1)),
+    "rounded, each row twice": (np.repeat(normal(0, 150), 2, axis=0).round(2), normal(1).round(2)),
+    "a bootstrap": (drawn(2, normal(0)), drawn(3, normal(1))),
+    "three in ten doubled": (np.concatenate([normal(0), normal(0)[:90]]), normal(1)),
+    "part of the other sample, doubled": (np.repeat(normal(1)[:100], 2, axis=0), normal(1)),
+    "one column, each row twice": (np.repeat(normal(0, 150, 1), 2, axis=0), normal(1, columns=1)),
+}
+TIED = {
+    "whole numbers": np.floor(6 * np.random.default_rng(0).random((2, 300, 3))),
+    "whole numbers far apart": np.floor(6 * np.random.default_rng(0).random((2, 300, 3)) + np.array([[[0]], [[50]]])),
+    "counts with many zeros": (
+        np.random.default_rng(0).poisson(20, (2, 300, 3)) * (np.random.default_rng(1).random((2, 300, 3)) < 0.4)
+    ).astype(float),
+    "categories as vectors": (drawn(2, normal(0, 40)), drawn(3, normal(0, 40))),
+    "one pool": (drawn(2, normal(0)), drawn(3, normal(0))),
+    "rounded, one column": (normal(0, columns=1).round(1), normal(1, columns=1).round(1)),
+    "an atom": (normal(0) * (np.random.default_rng(1).random((300, 1)) > 0.2), normal(1)),
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_repeats_become_weights(name):
+    p, q = REPEATED[name]
+    merging = merged(p, q)
+    np.testing.assert_array_equal(p[merging.kept], np.unique(p, axis=0)[np.argsort(first_places(p))])
+    np.testing.assert_allclose(merging.shares.sum(axis=1), 1)
+    np.testing.assert_array_equal(p[merging.kept][merging.target], p)
+    weight = np.random.default_rng(0).random(len(p))
+    assert merging.weight(weight).mean() == pytest.approx(1)
+    np.testing.assert_allclose(
+        np.average(p[merging.kept], axis=0, weights=merging.weight(weight)), weight @ p / weight.sum()
+    )
+
+
+def first_places(x):
+    return np.unique(x, axis=0, return_index=True)[1]
+
+
+@pytest.mark.parametrize("name", TIED)
+def test_ties_of_discrete_data_stay(name):
+    p, q = TIED[name]
+    assert merged(p, q) is None
+    assert merged(q, p) is None
+
+
+def test_a_sample_without_copies_stays():
+    assert merged(normal(0), normal(1)) is None
+    assert merged(normal(0)[:100], normal(0)) is None
+
+
+def test_minus_zero_is_zero():
+    assert len(find_distinct(np.array([[0.0], [-0.0], [1.0]])).first) == 2
+
+
+@pytest.mark.parametrize(
+    ("column", "even"),
+    [(normal(0, columns=1)[:, 0], False), (normal(0, columns=1)[:, 0].round(2), True), (np.ones(5), False)],
+)
+def test_steps_of_a_column(column, even):
+    codes, is_even = in_steps_of(column)
+    assert is_even is even
+    assert (np.argsort(codes, kind="stable") == np.argsort(column, kind="stable")).all()
