@@ -9,6 +9,7 @@ from scipy.special import stdtrit
 
 from vwkde._display import html, svg
 from vwkde._display.text import shown as shown
+from vwkde._display.text import with_interval
 
 __all__ = ["Estimate"]
 
@@ -117,16 +118,9 @@ class Estimate:
         return html.card(self._headline(), drawn, *remarks, errors, details=details)
 
     def _headline(self) -> str:
-        return f"{self.kind} = {amount(self)}"
+        return f"{self.kind} = {with_interval(self.value, self.interval, self.unit, self.confidence_level)}"
 
     def _remarks(self) -> list[str]:
         if -3 * self.standard_error <= self.value < 0:
             return ["negative: a divergence too small to distinguish from zero with these samples"]
         return []
-
-
-def amount(estimate: Estimate) -> str:
-    """Return the value and its interval as text."""
-    low, high = estimate.interval
-    value = f"{'at least ' if estimate.open_above else ''}{estimate.value:.4g} {estimate.unit}".strip()
-    return f"{value}, {100 * estimate.confidence_level:g} % interval {low:.4g} to {high:.4g}"

@@ -51,7 +51,7 @@ HARMLESS = {
 
 @pytest.mark.parametrize("pair", HARMFUL.values(), ids=HARMFUL)
 def test_rows_outside_are_seen(pair):
-    seen = [fractions(*map(float_rows, pair(np.random.default_rng(seed), 600)))[0] > LIMIT for seed in range(8)]
+    seen = [fractions(*map(float_rows, pair(np.random.default_rng(seed), 1_000)))[0] > LIMIT for seed in range(8)]
     assert sum(seen) >= 7
 
 

@@ -21,8 +21,9 @@ from vwkde._data.sample import Sample
 from vwkde._data.validation import Array
 
 Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
 
-_NEVER = 1e-3
+_NEVER = 5e-4
 """Number of own rows expected as far out as a row, below which the row lies outside."""
 _LEAST_ROWS = 3
 """Fewer rows outside may be chance."""
@@ -73,33 +74,36 @@ def _some(x: Array, sample: Sample, random: np.random.Generator) -> _Rows:
 
 
 def _fraction_outside(own: _Rows, other: _Rows) -> float:
-    """Return the largest share of the other sample's rows that lie outside by any one score."""
+    """Return the largest share of the other sample's rows that lie outside by any one measure."""
     if len(own.weight) < 5 * _LEAST_TAIL:
         return 0.0
-    by_column = [_share_beyond(*scores, other.weight) for scores in _column_scores(own.given, other.given)]
+    by_column = [_share(outside, other.weight) for outside in _outside_columns(own.given, other.given)]
     own, other = own.thinned(), other.thinned()
-    jointly = [_share_beyond(*scores, other.weight) for scores in _joint_scores(own.whitened, other.whitened)]
+    jointly = [_share(outside, other.weight) for outside in _outside_jointly(own.whitened, other.whitened)]
     return max(by_column + jointly)
 
 
-def _column_scores(own: Floats, other: Floats) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the scores at a sample's own rows, each left out where others matter, and at the other sample's rows."""
+def _share(outside: Booleans, weight: Floats) -> float:
+    return float(np.average(outside, weights=weight)) if np.count_nonzero(outside) >= _LEAST_ROWS else 0.0
+
+
+def _outside_columns(own: Floats, other: Floats) -> Iterator[Booleans]:
+    """Mark the other sample's rows that lie outside in a column: beyond its ends, then in its gaps."""
     unit = np.maximum(np.abs(own).max(axis=0), np.abs(other).max(axis=0))
     unit[unit == 0] = 1.0
     for column, others in zip((own / unit).T, (other / unit).T, strict=True):
         x, y = _untied(column, others)
-        yield x, y
-        yield -x, -y
-        yield _volumes(x[:, None], y[:, None])
+        yield _beyond(x, y) | _beyond(-x, -y)
+        yield _beyond(*_volumes(x[:, None], y[:, None]))
 
 
-def _joint_scores(own: Floats, other: Floats) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the same for scores of whole rows."""
-    yield _volumes(own, other)
+def _outside_jointly(own: Floats, other: Floats) -> Iterator[Booleans]:
+    """Mark those that lie outside jointly: off the sample, far from its centre, or far towards the other's."""
+    yield _beyond(*_volumes(own, other))
     centre = own.mean(axis=0)
-    yield np.linalg.norm(own - centre, axis=1), np.linalg.norm(other - centre, axis=1)
+    yield _beyond(np.linalg.norm(own - centre, axis=1), np.linalg.norm(other - centre, axis=1))
     towards = other.mean(axis=0) - centre
-    yield own @ towards, other @ towards
+    yield _beyond(own @ towards, other @ towards)
 
 
 def _untied(own: Floats, other: Floats) -> tuple[Floats, Floats]:
@@ -129,14 +133,12 @@ def _volumes(own: Floats, other: Floats) -> tuple[Floats, Floats]:
     return (at_own / unit) ** power, (at_other / unit) ** power
 
 
-def _share_beyond(own: Floats, other: Floats, weight: Floats) -> float:
-    """Return the share of the other sample's scores at which no own row is to be expected."""
+def _beyond(own: Floats, other: Floats) -> Booleans:
+    """Mark the other sample's scores at which no own row is to be expected."""
     beyond = other > own.max()
-    if np.count_nonzero(beyond) < _LEAST_ROWS:
-        return 0.0
-    outside = np.zeros(len(other), dtype=bool)
-    outside[beyond] = _expected(own, other[beyond]) < _NEVER
-    return float(np.average(outside, weights=weight)) if np.count_nonzero(outside) >= _LEAST_ROWS else 0.0
+    if beyond.any():
+        beyond[beyond] = _expected(own, other[beyond]) < _NEVER
+    return beyond
 
 
 def _expected(own: Floats, scores: Floats) -> Floats:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 
 def shown(value: Any) -> str:
     """Return a number, text, list or dictionary as one line of text."""
@@ -13,3 +15,10 @@ def shown(value: Any) -> str:
     if value is None:
         return "–"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def with_interval(value: float, interval: tuple[float, float], unit: str, level: float) -> str:
+    """Return a value and its interval as text; the value is a lower bound if the interval has no upper end."""
+    low, high = interval
+    amount = f"{'at least ' if high == np.inf else ''}{value:.4g} {unit}".strip()
+    return f"{amount}, {100 * level:g} % interval {low:.4g} to {high:.4g}"

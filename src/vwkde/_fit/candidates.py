@@ -31,6 +31,7 @@ Coordinates = Callable[[Array], Floats]
 MOST_ROWS = 3_000
 """Rows of each sample by which candidates are compared: more would cost more and hardly improve the choice."""
 _FEWEST_PAIRS = 30
+_THIN = 1e-6
 _STEPS = np.arange(-3, 9) / 2
 """Bandwidths are Scott's times two to these powers; in addition each guide is tried alone."""
 
@@ -81,6 +82,12 @@ class Space:
         """The unit of the bandwidths: n^(−1/(d+4)) of the smaller sample."""
         rows = min(sample.effective_rows for sample in self.samples)
         return float(rows ** (-1 / (self.samples[0].points.shape[1] + 4)))
+
+    @lazy
+    def is_thin(self) -> bool:
+        """Whether a sample varies so little in some direction that no kernel resolves it."""
+        covariances = [sample.mean_and_covariance()[1] for sample in self.samples]
+        return any(np.linalg.eigvalsh(covariance)[0] < _THIN for covariance in covariances)
 
     @property
     def most_correction(self) -> float:
@@ -149,14 +156,14 @@ def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -
 
 
 def _takes_kernel_sums(guide: CrossFitted, space: Space) -> bool:
-    """Return whether kernel sums around a guide are worth trying: not where hardly any pair of X and Y is like a row.
+    """Return whether kernel sums around a guide are worth trying: not where hardly any row of the denominator is close.
 
-    The few that are would decide everything, and no loss shows it, since hardly any pair is in doubt.
+    Pairs of X and Y can miss a strong dependence, and rows a thin sample. The few rows that are closest would then
+    decide everything, and no loss shows it, since hardly any row is in doubt.
     """
-    if space.samples[1].pairs is None:
-        return True
+    fewest = _FEWEST_PAIRS if space.samples[1].pairs else int(space.is_thin)
     at_p, at_q = guide.at_samples
-    return int(np.count_nonzero(at_q >= np.quantile(at_p, 0.05))) >= _FEWEST_PAIRS
+    return int(np.count_nonzero(at_q >= np.quantile(at_p, 0.05))) >= fewest
 
 
 def on_all_rows(chosen: list[Candidate], space: Space, bandwidth: float | None, numerics: Numerics) -> list[Ratio]:

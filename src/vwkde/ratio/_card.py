@@ -3,8 +3,8 @@
 import warnings
 
 from vwkde._display import html, svg
+from vwkde._display.text import shown, with_interval
 from vwkde.ratio._answers import RatioAnswers
-from vwkde.results import amount, shown
 
 
 def ratio_card(ratio: RatioAnswers) -> str:
@@ -23,7 +23,7 @@ def ratio_card(ratio: RatioAnswers) -> str:
         *(html.note(str(warning.message)) for warning in caught),
         svg.histograms(samples),
         "log p₁/p₂ at the rows, in nats, each row left out",
-        f"KL divergence {amount(kl)}",
+        f"KL divergence {with_interval(kl.value, kl.interval, kl.unit, kl.confidence_level)}",
         svg.interval(kl.value, *kl.interval),
         details={name: shown(value) for name, value in diagnostics.items()},
     )
