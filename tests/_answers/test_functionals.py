@@ -90,7 +90,7 @@ def test_known_noise_of_the_ratio_is_no_scatter_of_the_rows():
     assert less < error
     assert abs(less - clean) < 0.5 * abs(error - clean)
     swamped = KINDS["kl"](p, q._replace(noise=np.full(20_000, 1e3)))[1]
-    assert 0.5 * error < swamped < less
+    assert swamped > 0.5 * error
 
 
 @pytest.mark.parametrize(

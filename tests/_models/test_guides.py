@@ -11,11 +11,11 @@ from sklearn.preprocessing import StandardScaler
 from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample
 from vwkde._models.derivatives.mixture import make_mixture, marginal_mixture
-from vwkde._models.gaussian import shrunk_gaussian, unbiased_gaussian
+from vwkde._models.gaussian import noise_of_unbiased, shrunk_gaussian, unbiased_gaussian
 from vwkde._models.guides import GUIDES
 from vwkde._models.guides.classifiers import AdditiveSplines, fit_classifier
 from vwkde._models.guides.cross_fit import FOLDS, cross_fit, no_guide
-from vwkde._models.guides.densities import fit_gaussians
+from vwkde._models.guides.densities import fit_gaussians, fit_shared_gaussians
 from vwkde._models.guides.logistic import quadratic_features
 from vwkde._models.log_loss import log_loss
 from vwkde.datasets import mean_difference
@@ -140,7 +140,7 @@ def test_the_best_ridge_is_the_one_with_the_smallest_held_out_loss():
 def test_directions_that_do_not_vary_give_finite_values():
     flat = P.points.copy()
     flat[:, 0] = 0.0
-    guide = fit_gaussians(unbiased_gaussian, sample(flat), Q)
+    guide = fit_gaussians(sample(flat), Q)
     assert np.isfinite(guide(X)).all()
 
 
@@ -172,7 +172,7 @@ def test_the_product_of_independent_columns_is_modelled_by_its_marginals():
     product = Sample(
         np.column_stack([z[:, :2], np.roll(z[:, 2:], 1, axis=0)]), np.ones(60), rows, pairs=Pairs(2, rows, rows - 1)
     )
-    found = fit_gaussians(unbiased_gaussian, joint, product)(z)
+    found = fit_gaussians(joint, product)(z)
     x, y = (unbiased_gaussian(Sample(part, np.ones(60), rows)).log_density(part) for part in np.split(z, [2], axis=1))
     np.testing.assert_allclose(found, unbiased_gaussian(joint).log_density(z) - x - y, rtol=1e-9, atol=1e-9)
 
@@ -188,3 +188,32 @@ def test_the_marginal_of_a_mixture():
     density = np.exp(mixture.log_density(np.column_stack([np.tile(point, (len(grid), 1)), grid])))
     expected = np.log(np.trapezoid(density, grid))
     assert marginal_mixture(mixture, slice(2)).log_density(point[None])[0] == pytest.approx(expected)
+
+
+def test_the_noise_of_the_unbiased_gaussian_is_its_variance():
+    random = np.random.default_rng(0)
+    points = random.normal(size=(20, 8))
+    models = [unbiased_gaussian(sample(random.normal(size=(40, 8)))) for _ in range(1_500)]
+    variance = np.var([model.log_density(points) for model in models], axis=0)
+    noise = np.mean([noise_of_unbiased(model, 40, points) for model in models], axis=0)
+    np.testing.assert_allclose(noise.mean(), variance.mean(), rtol=0.1)
+
+
+def test_gaussians_with_one_covariance_give_an_unbiased_linear_guide():
+    pair = mean_difference(3, 1.0)
+    guides = [fit_shared_gaussians(*map(sample, pair.sample(12, 15, random_state=seed))) for seed in range(1_500)]
+    values = np.array([guide(X[:5]) for guide in guides])
+    error = values.std(axis=0) / np.sqrt(len(values))
+    assert (np.abs(values.mean(axis=0) - pair.log_ratio(X[:5])) < 4 * error).all()
+    middle = 0.5 * (X[0] + X[1])
+    np.testing.assert_allclose(guides[0](middle[None]), 0.5 * (values[0, 0] + values[0, 1]))
+
+
+def test_a_shrunk_guide_does_not_know_the_coordinates_of_held_out_rows():
+    """Coordinates from all rows, towards which a covariance is shrunk, know something about the rows held out."""
+    random = np.random.default_rng(0)
+    p, q = random.normal(size=(2, 120, 80))
+    root = np.linalg.cholesky(np.linalg.inv((np.cov(p.T) + np.cov(q.T)) / 2))
+    white = tuple(sample(x @ root) for x in (p, q))
+    guide = cross_fit("shrunk-gaussian", white, 0)
+    assert log_loss(guide.at_samples, white) > np.log(2)

@@ -1,6 +1,7 @@
 """Whether the log ratios of a fit can be those of two densities, whatever these are."""
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit
 
 from vwkde._answers.functionals import KINDS, AtSample
@@ -11,6 +12,8 @@ _CLEARLY = 3.0
 """Standard errors beyond which chance does not explain a contradiction."""
 _SMALL = 0.05
 """Size in nats of contradictions that the usual leave-one-out bias explains."""
+_FARTHEST = 100.0
+"""Largest error of level, in nats: no log ratio is larger."""
 _NEVER_NEGATIVE = ("kl", "reverse-kl", "jensen-shannon")
 
 
@@ -20,11 +23,17 @@ def level_error(numerator: AtSample, denominator: AtSample) -> float:
     The true ratio has E_p[1/(1 + r)] = E_q[r/(1 + r)]. Both sides are bounded, so that no single row decides. Where
     they differ, adding a constant to the log ratio makes them equal.
     """
-    from_p, from_q = expit(-numerator.log_ratio), expit(denominator.log_ratio)
-    gap = numerator.mean(from_p) - denominator.mean(from_q)
-    slope = numerator.mean(from_p * (1 - from_p)) + denominator.mean(from_q * (1 - from_q))
-    chance = _CLEARLY * np.sqrt(numerator.variance_of_mean(from_p) + denominator.variance_of_mean(from_q))
-    return float(np.sign(gap) * max(0.0, abs(gap) - chance) / max(slope, np.finfo(np.float64).tiny))
+
+    def gap(shift: float) -> float:
+        return numerator.mean(expit(-numerator.log_ratio - shift)) - denominator.mean(
+            expit(denominator.log_ratio + shift)
+        )
+
+    variance = numerator.variance_of_mean(expit(-numerator.log_ratio))
+    variance += denominator.variance_of_mean(expit(denominator.log_ratio))
+    if abs(gap(0.0)) <= _CLEARLY * np.sqrt(variance):
+        return 0.0
+    return float(brentq(gap, -_FARTHEST, _FARTHEST))
 
 
 def warn_if_contradictory(

@@ -71,6 +71,17 @@ class Held:
         merging = self.mergings[side]
         return weight if merging is None else merging.spread(weight)
 
+    def part(self, rows: tuple[Ints, Ints]) -> dict[str, Any]:
+        """Return some rows of both samples, with their weights and groups, as the arguments of a fit."""
+        (p, q), (p_weight, q_weight), (p_group, q_group) = self.data, self.weights, self.groups
+        return {
+            "numerator": p[rows[0]],
+            "denominator": q[rows[1]],
+            "numerator_weight": p_weight[rows[0]],
+            "denominator_weight": q_weight[rows[1]],
+            "groups": (None if p_group is None else p_group[rows[0]], None if q_group is None else q_group[rows[1]]),
+        }
+
     def expanded(self, side: int, values: Floats) -> Floats:
         """Return one value per row that was given from one value per row here."""
         merging = self.mergings[side]

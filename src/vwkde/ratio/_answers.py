@@ -401,12 +401,7 @@ class RatioAnswers:
     def _scatter_over_halves(self, compute: Compute) -> float:
         def on_halves(rows: tuple[Ints, Ints]) -> float:
             half = clone(self).set_params(engine=resources.name, device=resources.device)
-            p, q = (x[some] for x, some in zip(held.data, rows, strict=True))
-            p_weight, q_weight = (weight[some] for weight, some in zip(held.weights, rows, strict=True))
-            p_group, q_group = (
-                None if group is None else group[some] for group, some in zip(held.groups, rows, strict=True)
-            )
-            half.fit(p, q, numerator_weight=p_weight, denominator_weight=q_weight, groups=(p_group, q_group))
+            half.fit(**held.part(rows))
             return compute(*at_samples(half._fitted))[0]
 
         if self._fitted.has_rest:

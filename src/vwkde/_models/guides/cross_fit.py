@@ -31,15 +31,23 @@ class CrossFitted:
     """A guide with its values at the two samples, each by a model that did not see the point.
 
     `form` is what was requested: a name, a classifier or None. `noise` is the jackknife variance of the guide at the
-    two samples, from the differences between the models. With many columns for the rows it is too large: `sure_noise`
-    is the smaller of it and the variance that theory gives, for guides that have one, in the mean over a sample.
+    two samples, from the differences between the models; `noise_by_theory` is the variance that theory gives, for
+    guides that have one.
     """
 
     form: Any
     models: tuple[Guide, ...]
     at_samples: AtBoth
     noise: AtBoth
-    sure_noise: AtBoth
+    noise_by_theory: AtBoth | None = None
+
+    @property
+    def sure_noise(self) -> AtBoth:
+        """The smaller of both, in the mean over a sample: if the rows are few, the jackknife's is too large."""
+        if self.noise_by_theory is None:
+            return self.noise
+        p, q = (min(each, key=np.mean) for each in zip(self.noise, self.noise_by_theory, strict=True))
+        return p, q
 
     @property
     def name(self) -> str:
@@ -82,7 +90,7 @@ def is_affine(guide: Any) -> bool:
 def no_guide(samples: Samples) -> CrossFitted:
     """Return u₀ = 0, which leaves the kernel estimates unchanged."""
     zeros = np.zeros(len(samples[0])), np.zeros(len(samples[1]))
-    return CrossFitted(None, (), zeros, zeros, zeros)
+    return CrossFitted(None, (), zeros, zeros)
 
 
 def cross_fit(guide: Any, samples: Samples, seed: int) -> CrossFitted:
@@ -117,16 +125,19 @@ def _best_form(guide: Any, samples: Samples, seed: int) -> CrossFitted:
 def _collect(
     form: Any, models: tuple[Guide, ...], samples: Samples, folds: tuple[NDArray[np.intp], ...]
 ) -> CrossFitted:
-    held_out, noise, sure = [], [], []
+    held_out, noise = [], []
     for sample, fold in zip(samples, folds, strict=True):
         values = np.clip([model(sample.points) for model in models], -_LARGEST, _LARGEST)
         held_out.append(values[fold, np.arange(len(sample))])
         noise.append((FOLDS - 1) * values.var(axis=0))
-        sure.append(min(noise[-1], _noise_by_theory(models, sample.points), key=np.mean))
-    return CrossFitted(form, models, (held_out[0], held_out[1]), (noise[0], noise[1]), (sure[0], sure[1]))
+    by_theory = _noise_by_theory(models, samples)
+    return CrossFitted(form, models, (held_out[0], held_out[1]), (noise[0], noise[1]), by_theory)
 
 
-def _noise_by_theory(models: tuple[Guide, ...], x: Floats) -> Floats:
-    """Return the mean variance of the models at points, or infinity if there is no theory of it."""
-    variances = [model.noise(x) for model in models if isinstance(model, NoisyGuide)]
-    return np.asarray(np.mean(variances, axis=0)) if variances else np.full(len(x), np.inf)
+def _noise_by_theory(models: tuple[Guide, ...], samples: Samples) -> AtBoth | None:
+    """Return the mean variance of the models at both samples, or None if there is no theory of it."""
+    known = [model for model in models if isinstance(model, NoisyGuide)]
+    if not known:
+        return None
+    p, q = (np.asarray(np.mean([model.noise(sample.points) for model in known], axis=0)) for sample in samples)
+    return p, q
