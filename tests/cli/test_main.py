@@ -224,6 +224,7 @@ def test_a_saved_index_is_left_out_and_reported(run):
 
 
 @pytest.mark.usefixtures("indexed")
+@pytest.mark.filterwarnings("ignore::vwkde.exceptions.OverlapWarning")
 def test_a_column_that_is_named_is_used(run):
     status, out, err = run("kl", "p_indexed.csv", "q_indexed.csv", "--method", "kde", "--columns", ",a,b,c", "--json")
     assert (status, err) == (0, "")

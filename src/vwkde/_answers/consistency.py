@@ -12,6 +12,8 @@ _CLEARLY = 3.0
 """Standard errors beyond which chance does not explain a contradiction."""
 _SMALL = 0.05
 """Size in nats of contradictions that the usual leave-one-out bias explains."""
+_FAR_OFF = 0.5
+"""Error of level, in nats, from which there is a warning; smaller ones only widen the interval."""
 _FARTHEST = 100.0
 """Largest error of level, in nats: no log ratio is larger."""
 _NEVER_NEGATIVE = ("kl", "reverse-kl", "jensen-shannon")
@@ -46,7 +48,7 @@ def warn_if_contradictory(
     values = {kind: KINDS[kind](numerator, denominator) for kind in _NEVER_NEGATIVE} | asked
     found = [_describe(kind, *each) for kind, each in values.items()]
     off = level_error(numerator, denominator)
-    if abs(off) > _SMALL:
+    if abs(off) > _FAR_OFF:
         found.append(f"the log ratio is too {'low' if off > 0 else 'high'} by {abs(off):.2g} nats in the mean")
     contradictions = [each for each in found if each]
     if not contradictions:

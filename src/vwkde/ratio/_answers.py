@@ -264,12 +264,12 @@ class RatioAnswers:
         check_is_fitted(self, "weight_")
         options = check_divergence(kind, order)
         check_interval(interval, confidence_level)
-        open_above = may_be_infinite(self.diagnostics_, kind, order)
         compute = partial(KINDS[kind], **options)
         p, q = at_samples(self._fitted)
         value, error = compute(p, q)
         if interval == "subsample":
             error = self._scatter_over_halves(compute)
+        open_above = may_be_infinite(self.diagnostics_, kind, order)
         warn_if_contradictory({kind: (value, error)}, p, q, self.diagnostics_["weighting"])
         systematic = systematic_error(self._fitted, compute, error)
         return Estimate(
