@@ -192,7 +192,8 @@ def test_disjoint_samples_give_a_finite_answer_and_a_warning(parameters, distanc
     with pytest.warns(vwkde.OverlapWarning, match="100%"):
         found = vwkde.kl_divergence(P, P + distance, guide=None, **parameters)
     assert found.value > 50
-    assert np.isfinite([found.value, found.standard_error, *found.interval]).all()
+    assert np.isfinite([found.value, found.standard_error, found.interval[0]]).all()
+    assert found.open_above
 
 
 def test_a_guide_gives_disjoint_samples_a_finite_bound():
@@ -200,7 +201,7 @@ def test_a_guide_gives_disjoint_samples_a_finite_bound():
         with pytest.warns(vwkde.OverlapWarning, match="100%"):
             found = vwkde.kl_divergence(P, P + distance)
         assert 20 < found.value < 100
-        assert np.isfinite([found.standard_error, *found.interval]).all()
+        assert np.isfinite([found.standard_error, found.interval[0]]).all()
 
 
 def test_samples_too_far_apart_for_arithmetic_are_refused():

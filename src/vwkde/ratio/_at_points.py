@@ -1,0 +1,209 @@
+"""What a fitted ratio answers at points: the ratio, the posterior, the weight and its remaining bias."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from vwkde._answers.posterior import posterior
+from vwkde._compute.parallel import at_most
+from vwkde._data.in_memory import Held
+from vwkde._data.sources import is_elsewhere, read_all
+from vwkde._data.validation import Array, check_sample, like_input
+from vwkde._fit.fitted import Fitted
+from vwkde._models.weights.protocol import Weight
+
+Floats = NDArray[np.float64]
+
+_LARGEST_LOG = float(np.log(np.finfo(np.float64).max))
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def on_its_threads(method: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Let a method of `DensityRatio` use at most its `n_threads`."""
+
+    @wraps(method)
+    def limited(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        with at_most(arguments[0].n_threads):  # type: ignore[attr-defined]
+            return method(*arguments, **named)
+
+    return limited
+
+
+class AnswersAtPoints:
+    """The methods of `DensityRatio` that take points."""
+
+    n_threads: int | None
+    weight_: Weight
+    n_features_in_: int
+    _fitted: Fitted
+    _held: Held
+
+    def log_ratio(self, x: Any) -> Floats:
+        """Return log p₁/p₂ at new points.
+
+        At rows that were fitted, use `numerator_log_ratio_` and `denominator_log_ratio_`, which leave each row out.
+
+        Parameters
+        ----------
+        x : array-like of shape (n, d)
+            Points with the columns seen in `fit`. Columns of DataFrames are matched by name. A file or Dask input, as
+            in `fit`, is read into memory.
+
+        Returns
+        -------
+        array of shape (n,)
+            The log ratio at each point, in nats. A tensor for a tensor.
+
+        Raises
+        ------
+        NotFittedError
+            If `fit` has not been called.
+        ValueError
+            If the columns differ from those seen in `fit`, or a value is not finite.
+
+        Examples
+        --------
+        >>> import vwkde
+        >>> from vwkde.datasets import mean_difference
+        >>> P, Q = mean_difference(2, 1.0).sample(500)
+        >>> ratio = vwkde.DensityRatio(guide="gaussian").fit(P, Q)
+        >>> near_p, near_q = ratio.log_ratio([[-1.0, 0.0], [2.0, 0.0]])
+        >>> bool(near_p > 0 > near_q)
+        True
+        """
+        return like_input(self._log_ratio(x), x)
+
+    def ratio(self, x: Any) -> Floats:
+        """Return p₁/p₂ at new points.
+
+        Parameters
+        ----------
+        x : array-like of shape (n, d)
+            Points, as in `log_ratio`.
+
+        Returns
+        -------
+        array of shape (n,)
+            The ratio at each point. Where it exceeds the largest float, it is the largest float.
+
+        Examples
+        --------
+        >>> import numpy as np, vwkde
+        >>> from vwkde.datasets import mean_difference
+        >>> P, Q = mean_difference(2, 1.0).sample(500)
+        >>> ratio = vwkde.DensityRatio(guide="gaussian").fit(P, Q)
+        >>> bool(np.allclose(ratio.ratio(P), np.exp(ratio.log_ratio(P))))
+        True
+        """
+        return like_input(np.exp(np.minimum(self._log_ratio(x), _LARGEST_LOG)), x)
+
+    def posterior(self, x: Any, prior: float = 0.5) -> Floats:
+        """Return the probability that a point comes from the numerator.
+
+        Parameters
+        ----------
+        x : array-like of shape (n, d)
+            Points, as in `log_ratio`.
+        prior : float, default=0.5
+            The prior probability of the numerator, between 0 and 1.
+
+        Returns
+        -------
+        array of shape (n,)
+            The posterior probability of the numerator at each point.
+
+        Raises
+        ------
+        ValueError
+            If `prior` is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import vwkde
+        >>> from vwkde.datasets import mean_difference
+        >>> P, Q = mean_difference(2, 1.0).sample(500)
+        >>> ratio = vwkde.DensityRatio(guide="gaussian").fit(P, Q)
+        >>> even, rare = ratio.posterior([[0.0, 0.0]])[0], ratio.posterior([[0.0, 0.0]], prior=0.01)[0]
+        >>> bool(rare < 0.1 < 0.5 < even)
+        True
+        """
+        return like_input(posterior(self._log_ratio(x), prior), x)
+
+    @on_its_threads
+    def log_weight(self, x: Any) -> Floats:
+        """Return log α at points, up to a constant.
+
+        α is the weight function that both kernel estimates share, in addition to the part that the guide has in the
+        weights. It is constant where `diagnostics_["weighting"]` is "uniform".
+
+        Parameters
+        ----------
+        x : array-like of shape (n, d)
+            Points, as in `log_ratio`.
+
+        Returns
+        -------
+        array of shape (n,)
+            The logarithm of the weight at each point.
+
+        Examples
+        --------
+        >>> import numpy as np, vwkde
+        >>> from vwkde.datasets import isotropic
+        >>> P, Q = isotropic(2).sample(200)
+        >>> plain = vwkde.DensityRatio(guide=None, weighting="uniform").fit(P, Q)
+        >>> float(np.ptp(plain.log_weight(P)))
+        0.0
+        """
+        points = self._points(x)
+        return like_input(self.weight_.log_weight(self._fitted.average.main.place(points)), x)
+
+    @on_its_threads
+    def residual_bias(self, x: Any) -> Floats:
+        """Return B at points: to leading order, the kernel sums bias the log ratio by bandwidth_²·B.
+
+        It is computed from the fitted derivatives. With a guide, it is the bias that guide and weight leave.
+
+        Parameters
+        ----------
+        x : array-like of shape (n, d)
+            Points, as in `log_ratio`.
+
+        Returns
+        -------
+        array of shape (n,)
+            The coefficient B at each point.
+
+        Examples
+        --------
+        The weight of the paper makes the bias small at the samples:
+
+        >>> import numpy as np, vwkde
+        >>> from vwkde.datasets import isotropic
+        >>> P, Q = isotropic(2).sample(200)
+        >>> plain = vwkde.DensityRatio(guide=None, weighting="uniform").fit(P, Q)
+        >>> weighted = vwkde.DensityRatio(guide=None, derivatives="gaussian").fit(P, Q)
+        >>> bool(np.mean(weighted.residual_bias(P) ** 2) < 0.1 * np.mean(plain.residual_bias(P) ** 2))
+        True
+        """
+        points = self._points(x)
+        return like_input(self._fitted.residual_bias(self._fitted.average.main.place(points)), x)
+
+    @on_its_threads
+    def _log_ratio(self, x: Any) -> Floats:
+        points = self._points(x)
+        return self._fitted.average.log_ratio(points)
+
+    def _points(self, x: Any) -> Array:
+        check_is_fitted(self, "weight_")
+        names = tuple(getattr(self, "feature_names_in_", ())) or None
+        like = self.n_features_in_, names, "numerator"
+        return check_sample(read_all(x, "points", like) if is_elsewhere(x) else x, "points", like, self._held.left_out)[
+            0
+        ]
