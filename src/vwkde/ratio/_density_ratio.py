@@ -25,7 +25,8 @@ from vwkde._models.derivatives import DERIVATIVES
 from vwkde._models.guides import GUIDES
 from vwkde._models.weights import WEIGHTS
 from vwkde._models.weights.problem import WeightSettings
-from vwkde.ratio._answers import RatioAnswers, on_its_threads
+from vwkde.ratio._answers import RatioAnswers
+from vwkde.ratio._at_points import on_its_threads
 from vwkde.ratio._card import ratio_card
 
 _CHOSEN_WITH_THE_GUIDE = {"weighting": "variational", "derivatives": "auto", "target": "pooled"}
