@@ -71,7 +71,7 @@ def kl_divergence(
     OverlapWarning
         If most of the numerator's rows are where the denominator has almost none.
     BiasWarning
-        If the fitted ratio cannot be right: a divergence is clearly negative, or its level is clearly wrong.
+        If the fitted ratio cannot be right: this or another divergence is clearly negative.
     DegenerateDataWarning
         If columns carry no variation or label rows, the rows are too few for the columns, or rows nearly repeat others.
 

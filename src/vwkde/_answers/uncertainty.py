@@ -37,7 +37,7 @@ def systematic_error(fitted: Fitted, compute: Compute, error: float) -> float:
 def _effect_of_level(fitted: Fitted, compute: Compute) -> float:
     """Return the change of a divergence when the level of the log ratio is corrected."""
     p, q = at_samples(fitted)
-    off = level_error(p, q)
+    off = 0.0 if fitted.samples[1].pairs else level_error(p, q)
     if not off:
         return 0.0
     moved = [sample._replace(log_ratio=sample.log_ratio + off) for sample in (p, q)]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from vwkde._data.sample import Sample
 from vwkde._data.validation import Array
-from vwkde._fit.candidates import Candidate, Coordinates, Space, on_all_rows
+from vwkde._fit.candidates import Candidate, Coordinates, Space, judged_by_all_rows, on_all_rows
 from vwkde._fit.guided_ratio import Ratio
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._models.folds import deal_folds
@@ -125,19 +125,31 @@ class Average:
 def average_of(
     candidates: list[Candidate], spaces: list[Space], bandwidth: float | None, numerics: Numerics
 ) -> Average:
-    """Return the mean of the candidates that share the answer, each fitted to all rows of its space."""
-    pointwise, average = shares(candidates, averages=False), shares(candidates, averages=True)
-    by_fold, folds = _shares_by_fold(candidates, numerics.seed)
-    used = np.any([pointwise, average, *by_fold], axis=0)
-    members, order = [], []
+    """Return the mean of the candidates that share the answer, each fitted to all rows of its space.
+
+    If only some rows were used so far, all rows then decide again among those candidates: the others may have outliers
+    that ruin one of them.
+    """
+    used = _worth_fitting(candidates, numerics.seed)
+    fitted = []
     for space in spaces:
-        chosen = [i for i, c in enumerate(candidates) if c.space.name == space.name and used[i]]
-        ratios = on_all_rows([candidates[i] for i in chosen], space, bandwidth, numerics)
-        for i, ratio in zip(chosen, ratios, strict=True):
-            members.append(Member(space.coordinates, space.name, ratio, pointwise[i], average[i]))
-        order += chosen
-    all_judged = all(len(fold) == len(sample) for fold, sample in zip(folds, spaces[0].samples, strict=True))
-    return Average(tuple(members), FoldShares(by_fold[:, order], folds) if all_judged else None)
+        chosen = [c for c, each in zip(candidates, used, strict=True) if each and c.space.name == space.name]
+        ratios = on_all_rows(chosen, space, bandwidth, numerics)
+        fitted += [(judged_by_all_rows(c, space, ratio), ratio) for c, ratio in zip(chosen, ratios, strict=True)]
+    judged, ratios = [c for c, _ in fitted], [ratio for _, ratio in fitted]
+    pointwise, average = shares(judged, averages=False), shares(judged, averages=True)
+    members = [
+        Member(c.space.coordinates, c.space.name, ratio, at_points, in_averages)
+        for c, ratio, at_points, in_averages in zip(judged, ratios, pointwise, average, strict=True)
+    ]
+    return Average(tuple(members), FoldShares(*_shares_by_fold(judged, numerics.seed)))
+
+
+def _worth_fitting(candidates: list[Candidate], seed: int) -> NDArray[np.bool_]:
+    """Mark the candidates with a share, at single points or in averages, by all rows or by those outside a fold."""
+    pointwise, average = shares(candidates, averages=False), shares(candidates, averages=True)
+    knows_nothing = [c.bandwidth is None and c.form.guide.form is None for c in candidates]
+    return np.asarray(np.any([pointwise, average, *_shares_by_fold(candidates, seed)[0], knows_nothing], axis=0))
 
 
 def shares(candidates: list[Candidate], averages: bool, counted: Masks | None = None) -> list[float]:

@@ -187,6 +187,13 @@ def on_all_rows(chosen: list[Candidate], space: Space, bandwidth: float | None, 
     ]
 
 
+def judged_by_all_rows(candidate: Candidate, space: Space, ratio: Ratio) -> Candidate:
+    """Return a candidate with the log ratios of its fit to all rows of its space."""
+    if _rows(candidate.space) == _rows(space):
+        return candidate
+    return replace(candidate, space=space, form=Form(ratio.guide, ratio.weight), at_samples=ratio.at_samples)
+
+
 def _rows(space: Space) -> int:
     return sum(sample.total for sample in space.samples)
 

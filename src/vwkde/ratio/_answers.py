@@ -70,7 +70,7 @@ class RatioAnswers(AnswersAtPoints):
             infinite: the estimate is then `open_above`. Or if most of the rows that it averages over are where the
             other sample has almost none.
         BiasWarning
-            If the fitted ratio cannot be right: a divergence is clearly negative, or its level is clearly wrong.
+            If the fitted ratio cannot be right: this or another divergence is clearly negative.
 
         Examples
         --------
