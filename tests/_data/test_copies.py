@@ -62,6 +62,22 @@ def test_ties_of_discrete_data_stay(name):
     assert merged(q, p) is None
 
 
+@pytest.mark.parametrize(("values", "columns"), [(2, 3), (4, 2), (4, 4), (6, 3)])
+def test_ties_of_few_discrete_rows_stay(values, columns):
+    found = [
+        merged(*np.random.default_rng(seed).integers(0, values, size=(2, 15, columns)).astype(float))
+        for seed in range(200)
+    ]
+    assert sum(merging is not None for merging in found) <= 2
+
+
+def test_repeats_of_few_rows_become_weights():
+    for seed in range(20):
+        p, q = np.repeat(normal(seed, 8, 2), 2, axis=0), normal(seed + 100, 15, 2)
+        assert len(merged(p, q).kept) == 8
+        assert len(merged(p.round(2), q.round(2)).kept) == 8
+
+
 def test_a_sample_without_copies_stays():
     assert merged(normal(0), normal(1)) is None
     assert merged(normal(0)[:100], normal(0)) is None

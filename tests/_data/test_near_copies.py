@@ -28,6 +28,8 @@ ORDINARY = {
     "thirty columns": lambda random: random.normal(size=(N, 30)),
     "one column": lambda random: random.random((N, 1)),
     "heavy tails": lambda random: random.standard_t(1.5, (N, 3)),
+    "skewed": lambda random: np.exp(5 * random.normal(size=(N, 3))),
+    "so skewed that most differences are lost": lambda random: np.exp(20 * random.normal(size=(N, 1))),
     "scales": lambda random: random.normal(size=(N, 3)) * np.where(random.random((N, 1)) < 0.3, 1e-3, 1.0),
     "rounded": lambda random: random.normal(size=(N, 3)).round(2),
     "counts": lambda random: np.unique(random.poisson(5, (N, 3)), axis=0).astype(float),
@@ -37,6 +39,7 @@ ORDINARY = {
     "clusters": lambda random: (
         random.normal(size=(N // 8, 3))[np.arange(N) % (N // 8)] + 0.3 * random.normal(size=(N, 3))
     ),
+    "few and very skewed rows": lambda random: np.exp(20 * random.normal(size=(40, 3))),
     "few rows": lambda random: random.normal(size=(12, 2)),
 }
 

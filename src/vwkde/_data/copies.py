@@ -2,14 +2,15 @@
 
 A repeated observation tells nothing new, but a row that is left out of its own estimate still meets its copies there,
 and the sample looks denser at its own rows than it is. So repeats become one row with the summed weight. Ties of
-discrete data are different observations that happen to be equal, and stay. Two signs tell them apart, both by counting
+discrete data are different observations that happen to be equal, and stay. Three signs tell them apart, all by counting
 pairs of equal rows:
 
 - in discrete data, equal pairs are about as frequent between the samples as within them;
 - in data on a lattice (integers, rounded numbers), pairs that differ by one step in one column are about as frequent as
-  equal pairs. This also works if the samples hardly overlap.
+  equal pairs. This also works if the samples hardly overlap;
+- if distinct rows often agree in each of several columns, columns that agree at the same time make rows equal.
 
-Either is enough: ties that were taken for repeats would bias the estimate, and so would repeats among many ties, but
+One is enough: ties that were taken for repeats would bias the estimate, and so would repeats among many ties, but
 less.
 """
 
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import poisson
 
 from vwkde._data.merging import Merging, merge_into
 from vwkde._data.validation import Array
@@ -28,6 +30,9 @@ Ints = NDArray[np.intp]
 _RARE, _FREQUENT = 0.3, 4.0
 """Frequencies of equal pairs between the samples, relative to those within, that discrete data have. They are lower if
 rows were copied, and higher if one sample is a part of the other."""
+_EXPLAINED, _SURPRISE = 0.3, 0.01
+"""Share of equal pairs that independent columns must give to explain them, as columns mostly are not independent, and
+the probability below which more pairs than that are no chance."""
 _STEPS = 0.3
 """Frequency of pairs one step apart in a given direction, relative to equal pairs, from which a lattice explains the
 latter."""
@@ -77,7 +82,7 @@ def find_distinct(x: Array) -> Distinct:
 
 def merge_repeats(own: Distinct, other: Distinct) -> Merging | None:
     """Return how repeats become weights, given the other sample of the pair; None if there are none."""
-    if not own.copied.any() or _is_on_lattice(own) or _is_like_chance(own, other):
+    if not own.copied.any() or _is_on_lattice(own) or _is_like_chance(own, other) or _is_explained_by_columns(own):
         return None
     rows = np.arange(len(own.behind))
     kept, target = np.unique(np.where(own.atoms[own.behind], rows, own.first[own.behind]), return_inverse=True)
@@ -94,6 +99,14 @@ def _is_like_chance(own: Distinct, other: Distinct) -> bool:
     ]
     between = (counts[0] @ counts[1] + 0.5) / (len(own.behind) * len(other.behind))
     return bool(_RARE < between / np.sqrt(own.frequency * other.frequency) < _FREQUENT)
+
+
+def _is_explained_by_columns(rows: Distinct) -> bool:
+    """Return whether distinct rows agree in each column so often that some agree in all of them."""
+    counts = [np.unique(column, return_counts=True)[1] for column in rows.values.T]
+    agreeing = np.prod([(count * (count - 1)).sum() / len(rows.values) ** 2 for count in counts])
+    expected = agreeing * 0.5 * len(rows.behind) ** 2
+    return bool(poisson.sf(rows.equal_pairs - 1, expected / _EXPLAINED) > _SURPRISE)
 
 
 def _is_on_lattice(rows: Distinct) -> bool:

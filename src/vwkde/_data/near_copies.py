@@ -30,9 +30,11 @@ _CLEARLY = 20.0
 """Factor by which near copies must outnumber those that chance gives, and the smallest number of them."""
 _LEAST_SHARE = 0.04
 """Share of the rows below which near copies change an answer less than its own error, and are left alone."""
-_PAIRED, _NOISE = 1.5, 6.0
+_PAIRED, _NOISE = 1.5, 3.5
 """Mean of the first gap, relative to that of the following ones, from which rows come in pairs, and the allowance for
-noise, in units of one over the root of the rows."""
+noise, in standard errors of that mean."""
+_ROUNDING = 64 * np.finfo(np.float64).eps
+"""Distances below this share of the largest coordinate are rounding errors, however different the numbers were."""
 _FEWEST_ROWS = 2 * _NEIGHBOURS
 _LARGEST = 20
 """Rows in a chain of near copies beyond which it is part of a dense region."""
@@ -41,7 +43,7 @@ _MOST_QUERIES, _MOST_ROWS = 500, 20_000
 
 
 class Neighbours(NamedTuple):
-    """The distances of some rows from their nearest neighbours, in ascending order, and which rows these are."""
+    """The distances of some rows from their nearest neighbours, positive and in ascending order, and these rows."""
 
     distance: Floats
     rows: Ints
@@ -61,9 +63,10 @@ def has_close_pairs(x: Floats) -> bool:
     """Return whether distinct whitened rows come in pairs, too far apart to be taken for near copies."""
     if len(x) < _FEWEST_ROWS:
         return False
-    gaps = _gaps(_some_neighbours(x)).mean(axis=0)
-    excess = gaps[0] / max(gaps[1:3].mean(), gaps[1 : 1 + _FOLLOWING].mean(), 1e-9)
-    return bool(excess > _PAIRED + _NOISE / np.sqrt(min(len(x), _MOST_QUERIES)))
+    gaps = _gaps(_some_neighbours(x))
+    following = max(gaps[:, 1:3].mean(), gaps[:, 1 : 1 + _FOLLOWING].mean())
+    noise = max(following, gaps[:, 0].std()) / np.sqrt(len(gaps))
+    return bool(gaps[:, 0].mean() > _PAIRED * following + _NOISE * noise)
 
 
 def find_neighbours(x: Floats, rows: Ints) -> Neighbours:
@@ -71,6 +74,7 @@ def find_neighbours(x: Floats, rows: Ints) -> Neighbours:
     distance, near = cKDTree(x).query(x[rows], _NEIGHBOURS + 1)
     own = near == rows[:, None]
     own[~own.any(axis=1), 0] = True  # more equal rows than neighbours: any of them stands for the row itself
+    distance = np.maximum(distance, max(_ROUNDING * np.abs(x).max(), np.finfo(np.float64).tiny))
     return Neighbours(distance[~own].reshape(len(rows), -1), near[~own].reshape(len(rows), -1))
 
 
@@ -92,8 +96,8 @@ def mark_near_copies(neighbours: Neighbours) -> NDArray[np.bool_]:
 
 def _gaps(neighbours: Neighbours) -> Floats:
     """Return k·log(d_{k+1}/d_k), one column for each k."""
-    distance = np.maximum(neighbours.distance, np.finfo(np.float64).tiny)
-    return np.asarray(np.arange(1, _NEIGHBOURS) * np.diff(np.log(distance), axis=1), dtype=np.float64)
+    steps = np.diff(np.log(neighbours.distance), axis=1)
+    return np.asarray(np.arange(1, _NEIGHBOURS) * steps, dtype=np.float64)
 
 
 def _some_neighbours(x: Floats) -> Neighbours:
