@@ -168,6 +168,7 @@ def test_equal_weights_are_no_weights_and_their_scale_is_free():
         np.testing.assert_allclose(values(found), expected, rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::vwkde.exceptions.OverlapWarning")  # without its weights the numerator is too wide
 @pytest.mark.parametrize("weighting", ["uniform", "variational"])
 def test_weights_correct_a_biased_sample(weighting):
     """Points drawn from another density, weighted by the ratio to the right one, stand for the right one."""

@@ -5,23 +5,23 @@ from scipy.stats import special_ortho_group
 from vwkde import DensityRatio, kl_divergence
 from vwkde._coordinates.projection import Projection, project_samples
 from vwkde._data.sample import make_sample
-from vwkde._fit.candidates import Candidate, Form, Space
+from vwkde._fit.candidates import Candidate, Form, Space, find_candidates
 from vwkde._fit.kernel_estimate import Numerics
-from vwkde._fit.subspace import find_subspace
+from vwkde._fit.subspace import find_subspace, project
 from vwkde._models.guides.cross_fit import no_guide
 from vwkde._models.weights.uniform import UniformWeight
 from vwkde.datasets import isotropic, mean_difference, three_modes
 
-PAIR = three_modes(20)
+PAIR, ROWS = three_modes(20), 1_500
 
 
 @pytest.fixture(scope="module")
 def fitted():
-    return DensityRatio().fit(*PAIR.sample(800))
+    return DensityRatio().fit(*PAIR.sample(ROWS))
 
 
 def test_modes_among_noise_are_found_in_any_axes(fitted):
-    P, Q = PAIR.sample(800)
+    P, Q = PAIR.sample(ROWS)
     turn = special_ortho_group.rvs(20, random_state=0)
     estimate, turned = fitted.divergence("kl"), kl_divergence(P @ turn, Q @ turn)
     assert estimate.diagnostics["coordinates"] == turned.diagnostics["coordinates"] == "subspace"
@@ -44,7 +44,7 @@ def test_nothing_is_left_out_without_need(pair):
 
 
 def test_it_can_be_refused():
-    P, Q = three_modes(20).sample(800)
+    P, Q = PAIR.sample(ROWS)
     assert kl_divergence(P, Q, subspace=False).diagnostics["coordinates"] != "subspace"
 
 
@@ -71,9 +71,24 @@ def test_rows_held_out_decide():
     # the truth in all directions is not given up for an estimate in two
     assert directions_against(samples, exact) is None
     # and a wrong answer in all directions is given up for one
-    found = directions_against(samples, tuple(-e for e in exact))
+    found = directions_against(samples, tuple(-e for e in exact)).directions
     assert found.shape == (8, 2)
     assert np.linalg.norm(found[:2]) == pytest.approx(np.sqrt(2), abs=0.2)  # the modes are in the first two columns
+
+
+def test_what_the_rows_add_to_their_own_directions_is_known():
+    pair = three_modes(8)
+    samples = tuple(make_sample(x, np.ones(400)) for x in pair.sample(400))
+    found = directions_against(samples, tuple(-pair.log_ratio(s.points) for s in samples))
+    # directions and ratio that have seen a row say more surely from which sample it is
+    p, q = found.optimism
+    assert p.mean() - q.mean() > 0
+    space = Space("whitened", np.asarray, samples, ("mixture",))
+    own = find_candidates(project(space, found.directions), None, Numerics())
+    honest = found.candidates(space, None, Numerics())
+    for with_it, without_it in zip(own, honest, strict=True):
+        np.testing.assert_array_equal(with_it.at_samples[0] - p, without_it.at_samples[0])
+        assert without_it.loss > with_it.loss
 
 
 def test_too_few_rows_or_columns_are_not_searched(monkeypatch):

@@ -61,6 +61,7 @@ def test_the_claims_of_figure_1_hold(tmp_path):
     assert [claim["holds"] for claim in record["claims"]] == [True, True, True]
 
 
+@pytest.mark.filterwarnings("ignore::vwkde.exceptions.OverlapWarning")
 @pytest.mark.parametrize("what", ["posterior", "log_ratio"])
 def test_bias_and_variance_are_those_of_repeated_fits(what):
     pair, h, rows = datasets.one_dimensional(), 0.5, 150

@@ -259,7 +259,7 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         Ten visits of each of thirty patients, compared with independent rows:
 
         >>> patients = np.random.default_rng(0).normal(size=(30, 1, 2))
-        >>> visits = (patients + 0.1 * np.random.default_rng(1).normal(size=(30, 10, 2))).reshape(300, 2)
+        >>> visits = (patients + 0.3 * np.random.default_rng(1).normal(size=(30, 10, 2))).reshape(300, 2)
         >>> ratio = vwkde.DensityRatio(guide="gaussian").fit(visits, Q, groups=(np.repeat(range(30), 10), None))
         >>> independent = vwkde.DensityRatio(guide="gaussian").fit(visits, Q)
         >>> ratio.divergence("kl").standard_error > independent.divergence("kl").standard_error
