@@ -48,7 +48,7 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
 
         - "auto": chooses guide, bandwidth, weight and coordinates from the data.
         - None: the paper's form, without a guide.
-        - "gaussian", "shrunk-gaussian", "mixture": models of both densities.
+        - "gaussian", "shared-gaussian" (with one covariance), "shrunk-gaussian", "mixture": models of both densities.
         - "logistic", "additive", "boosting", or any scikit-learn classifier: the log odds of a cross-fitted classifier.
     weighting : {"variational", "network", "closed-form", "uniform"}, default="variational"
         The weight function: the kernel expansion that minimises the bias, a network that does so, (p₁p₂)^(−½) of the
