@@ -7,6 +7,7 @@ With scores s_k and precisions P_k of the components, and shares r_k, the probab
 Only the shares depend on densities, and they are computed from logarithms.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -123,9 +124,7 @@ def fit_mixture(
     root = np.linalg.cholesky(gaussian.precision)
     white = (x - gaussian.mean) @ root
     drawn = _draw_by_weight(white, weight, np.random.default_rng(random_state))
-    shapes, counts = (
-        (_SHAPES, _COUNTS) if like is None else ([like.shape], range(len(like.weights), len(like.weights) + 1))
-    )
+    shapes, counts = (_SHAPES, _COUNTS) if like is None else ((like.shape,), (len(like.weights),))
     searches = [_search(shape, counts, drawn, white, weight, random_state) for shape in shapes]
     _, best = min(searches, key=lambda search: search[0])
     means = gaussian.mean + np.linalg.solve(root.T, best.means.T).T
@@ -144,7 +143,7 @@ def refit_mixture(model: MixtureDerivatives, x: Floats, weight: Floats, random_s
 
 
 def _search(
-    shape: str, counts: range, drawn: Floats, x: Floats, weight: Floats, random_state: int
+    shape: str, counts: Iterable[int], drawn: Floats, x: Floats, weight: Floats, random_state: int
 ) -> tuple[float, MixtureDerivatives]:
     """Return the lowest criterion and its mixture; the search ends after two counts in a row that do not lower it.
 

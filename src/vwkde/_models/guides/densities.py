@@ -106,22 +106,28 @@ def mixture_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
 
     Only that choice, one of about thirty, comes from all rows. The components themselves are found in each fold.
     """
-    of_pairs = denominator.marginals is not None
-    samples = [numerator] if of_pairs else [numerator, denominator]
-    models = parallel.run(lambda sample: fit_mixture(sample.points, sample.weight), samples)
-    return (partial(_fit_mixture_and_marginals, *models),) if of_pairs else (partial(_fit_mixtures, *models),)
+    if denominator.marginals is not None:
+        return (partial(_fit_mixture_and_marginals, fit_mixture(numerator.points, numerator.weight)),)
+    models = parallel.run(lambda sample: fit_mixture(sample.points, sample.weight), [numerator, denominator])
+    return (partial(_fit_mixtures, models[0], models[1]),)
 
 
 def _fit_mixtures(
-    p_model: MixtureDerivatives, q_model: MixtureDerivatives, numerator: Sample, denominator: Sample
+    p_like: MixtureDerivatives, q_like: MixtureDerivatives, numerator: Sample, denominator: Sample
 ) -> LogDensityDifference:
-    return LogDensityDifference(_log_density(p_model, numerator), _log_density(q_model, denominator))
+    samples = numerator, denominator
+    p, q = (_log_density(like, sample, samples) for like, sample in zip((p_like, q_like), samples, strict=True))
+    return LogDensityDifference(p, q)
 
 
-def _log_density(like: MixtureDerivatives, sample: Sample) -> LogDensity:
-    """Return the log density of a mixture; one component is a Gaussian with an unbiased log density."""
+def _log_density(like: MixtureDerivatives, sample: Sample, samples: tuple[Sample, Sample]) -> LogDensity:
+    """Return the log density of a mixture; one component is a Gaussian, unbiased unless the rows are too few."""
     model = fit_mixture(sample.points, sample.weight, like=like)
-    return unbiased_gaussian(sample).log_density if len(model.weights) == 1 else model.log_density
+    if len(model.weights) > 1:
+        return model.log_density
+    if is_few(sample.effective_rows - 1, sample.points.shape[1]):
+        return shrunk_gaussian(sample, pooled_covariance(samples)).log_density
+    return unbiased_gaussian(sample).log_density
 
 
 def _fit_mixture_and_marginals(
