@@ -22,6 +22,8 @@ from vwkde.exceptions import DegenerateDataWarning, DisjointSupportError
 
 Floats = NDArray[np.float64]
 
+_MANY_COLUMNS, _HARDLY_ENOUGH = 20, 6
+"""From this many columns on, correlations are shrunk if there are fewer than this many rows for each column."""
 _FARTHEST = 1e6
 """Distance between the samples, in standard deviations, beyond which there is nothing to estimate."""
 
@@ -55,7 +57,7 @@ def whiten(clouds: tuple[Cloud, Cloud], names: Names) -> Whitening:
     unit = _powers_of_two(np.maximum(clouds[0].largest(), clouds[1].largest()))
     whitening, difference = _whiten_once(clouds, lambda x: x / unit, names)
     whitening = replace(whitening, unit=unit)
-    if not _few_rows(clouds, whitening.matrix.shape[1]):
+    if not _are_shrunk(clouds, whitening.matrix.shape[1]):
         # A second round repairs what rounding did to directions much thinner than others.
         fine, difference = _whiten_once(clouds, whitening, None)
         centre = whitening.centre + fine.centre @ np.linalg.pinv(whitening.matrix)
@@ -89,9 +91,10 @@ def _whiten_once(
     _report_constant(constant, means[0] - means[1], names)
     scale[constant] = np.inf
     correlation = covariance / np.outer(scale, scale)
-    if _few_rows(clouds, int(np.count_nonzero(~constant))):
+    varying = int(np.count_nonzero(~constant))
+    if _are_shrunk(clouds, varying):
         centred = [(cloud.some(place) - mean) / scale for cloud, mean in zip(clouds, means, strict=True)]
-        correlation = _shrunk(correlation, np.concatenate(centred), constant)
+        correlation = _shrunk(correlation, np.concatenate(centred), constant, _few_rows(clouds, varying))
     principal = principal_axes(correlation, 10 * len(scale) * np.finfo(float).eps)
     flat = principal.flat
     _report_flat(flat.shape[1] - int(constant.sum()), flat, (means[0] - means[1]) / scale)
@@ -107,20 +110,31 @@ def _powers_of_two(size: Floats) -> Floats:
     return np.exp2(np.floor(np.log2(np.where(size > 0, size, 1.0))))
 
 
-def _shrunk(correlation: Floats, centred: Floats, constant: NDArray[np.bool_]) -> Floats:
+def _shrunk(correlation: Floats, centred: Floats, constant: NDArray[np.bool_], few: bool) -> Floats:
     """Shrink towards the identity if there are too few rows to estimate the correlations (Ledoit and Wolf)."""
     varying = int(np.count_nonzero(~constant))
     shrinkage = float(ledoit_wolf_shrinkage(centred[:, ~constant], assume_centered=True))
-    warn(
-        f"The rows are few for {varying} columns: the correlations between columns were shrunk by {shrinkage:.0%}. "
-        f"Use more rows or fewer columns for an answer that does not depend on the choice of axes.",
-        DegenerateDataWarning,
-    )
+    if few:
+        warn(
+            f"The rows are few for {varying} columns: the correlations between columns were shrunk by {shrinkage:.0%}. "
+            f"Use more rows or fewer columns for an answer that does not depend on the choice of axes.",
+            DegenerateDataWarning,
+        )
     return (1 - shrinkage) * correlation + shrinkage * np.diag(np.where(constant, 0.0, 1.0))
 
 
-def _few_rows(clouds: tuple[Cloud, Cloud], columns: int) -> bool:
-    return clouds[0].rows + clouds[1].rows - 2 < 2 * columns
+def _few_rows(clouds: tuple[Cloud, Cloud], columns: int, for_each: int = 2) -> bool:
+    """Return whether there are fewer rows than this many for each column."""
+    return clouds[0].rows + clouds[1].rows - 2 < for_each * columns
+
+
+def _are_shrunk(clouds: tuple[Cloud, Cloud], columns: int) -> bool:
+    """Return whether correlations are shrunk: if the rows are few, or hardly enough for many columns.
+
+    Coordinates that are fitted to noise know the rows that they come from, and a model that is judged by rows held out
+    of its fit would look too good in them.
+    """
+    return _few_rows(clouds, columns) or (columns >= _MANY_COLUMNS and _few_rows(clouds, columns, _HARDLY_ENOUGH))
 
 
 def _report_constant(constant: NDArray[np.bool_], difference: Floats, names: Names) -> None:

@@ -7,6 +7,7 @@ With scores s_k and precisions P_k of the components, and shares r_k, the probab
 Only the shares depend on densities, and they are computed from logarithms.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,7 +24,8 @@ from vwkde._runtime.quiet import without_convergence_warnings
 
 Floats = NDArray[np.float64]
 
-_MOST_COMPONENTS = 16
+_COUNTS = range(2, 17)
+"""Numbers of components that are tried."""
 _STARTS, _MORE_STARTS = 2, 6
 """Starts of each search. With one covariance for all components there are more: in many columns most starts fail."""
 _MANY_COLUMNS = 6
@@ -56,6 +58,11 @@ class MixtureDerivatives:
     def degenerate(self) -> bool:
         """Whether a component hardly varies in some direction, so that there is no density."""
         return any(component.degenerate for component in self.components)
+
+    @property
+    def shape(self) -> str:
+        """Whether the components share one covariance ("tied") or have one each ("full")."""
+        return "tied" if (self.precisions == self.precisions[0]).all() else "full"
 
     def score(self, x: Floats) -> Floats:
         """Return ∇log p."""
@@ -99,22 +106,26 @@ def marginal_mixture(mixture: MixtureDerivatives, columns: slice) -> MixtureDeri
 
 
 @parallel.single_threaded()
-def fit_mixture(x: Floats, weight: Floats, name: str | None = None, random_state: int = 0) -> MixtureDerivatives:
+def fit_mixture(
+    x: Floats, weight: Floats, name: str | None = None, random_state: int = 0, like: MixtureDerivatives | None = None
+) -> MixtureDerivatives:
     """Fit a mixture to a whitened sample; its name, if any, is for the warning when it has no density.
 
     It has up to sixteen components, as many as lower the Bayesian information criterion. One component is the fitted
     Gaussian. Several have a covariance each, or share one, which finds modes even among many columns of noise.
 
     The fit itself takes no weights: rows are drawn for it in proportion to their weights. The criterion is weighted.
+    With `like`, only its number and shape of components, and one component, are tried.
     """
     gaussian = fit_gaussian(x, weight, name)
     one = make_mixture(np.ones(1), gaussian.mean[None], gaussian.precision[None])
-    if gaussian.degenerate:
+    if gaussian.degenerate or (like is not None and len(like.weights) == 1):
         return one
     root = np.linalg.cholesky(gaussian.precision)
     white = (x - gaussian.mean) @ root
     drawn = _draw_by_weight(white, weight, np.random.default_rng(random_state))
-    searches = [_search(shape, drawn, white, weight, random_state) for shape in _SHAPES]
+    shapes, counts = (_SHAPES, _COUNTS) if like is None else ((like.shape,), (len(like.weights),))
+    searches = [_search(shape, counts, drawn, white, weight, random_state) for shape in shapes]
     _, best = min(searches, key=lambda search: search[0])
     means = gaussian.mean + np.linalg.solve(root.T, best.means.T).T
     several = make_mixture(best.weights, means, root @ best.precisions @ root.T)
@@ -125,14 +136,14 @@ def fit_mixture(x: Floats, weight: Floats, name: str | None = None, random_state
 def refit_mixture(model: MixtureDerivatives, x: Floats, weight: Floats, random_state: int = 0) -> MixtureDerivatives:
     """Fit the same number and shape of components to other rows of the density, starting from the model's."""
     drawn = _draw_by_weight(x, weight, np.random.default_rng(random_state))
-    if (model.precisions == model.precisions[0]).all():
+    if model.shape == "tied":
         return _tied_mixture(refit_tied(drawn, TiedComponents(model.weights, model.means, model.precisions[0])))
     start = {"weights_init": model.weights, "means_init": model.means, "precisions_init": model.precisions}
     return _fit_full(drawn, len(model.weights), random_state, **start)
 
 
 def _search(
-    shape: str, drawn: Floats, x: Floats, weight: Floats, random_state: int
+    shape: str, counts: Iterable[int], drawn: Floats, x: Floats, weight: Floats, random_state: int
 ) -> tuple[float, MixtureDerivatives]:
     """Return the lowest criterion and its mixture; the search ends after two counts in a row that do not lower it.
 
@@ -142,7 +153,9 @@ def _search(
     starts = _MORE_STARTS if shape == "tied" and columns >= _MANY_COLUMNS else _STARTS
     best = make_mixture(np.ones(1), np.zeros((1, columns)), np.eye(columns)[None])
     lowest, worse = _criterion(best, shape, x, weight), 0
-    for count in range(2, min(_MOST_COMPONENTS, int(rows) // _fewest_rows(columns)) + 1):
+    for count in counts:
+        if count * _fewest_rows(columns) > rows:
+            break
         worse += 1
         for start in range(starts):
             mixture = _SHAPES[shape](drawn, count, random_state + start)

@@ -7,25 +7,39 @@ and their bias cancels to all orders in the bandwidth. If it is only close, the 
 `GUIDES` is the registry: a new named guide is a module here and one entry.
 """
 
+from collections.abc import Callable
 from functools import partial
 
+from vwkde._data.sample import Sample
 from vwkde._models.guides.classifiers import ADDITIVE, BOOSTING, fit_classifier
-from vwkde._models.guides.densities import fit_gaussians, fit_mixtures, fit_shared_gaussians, fit_shrunk_gaussians
-from vwkde._models.guides.kind import GuideKind
+from vwkde._models.guides.densities import fit_gaussians, fit_shared_gaussians, fit_shrunk_gaussians, mixture_forms
+from vwkde._models.guides.kind import Fit, GuideKind
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
 
+
+def _always(*forms: Fit) -> Callable[[Sample, Sample], tuple[Fit, ...]]:
+    """Return forms that do not depend on the samples."""
+    return lambda _numerator, _denominator: forms
+
+
 GUIDES: dict[str, GuideKind] = {
-    "shared-gaussian": GuideKind((fit_shared_gaussians,), fewest_rows=8, affine=True, by_moments=True, unbiased=True),
-    "gaussian": GuideKind((fit_gaussians,), fewest_rows=20, affine=True, by_moments=True, unbiased=True),
-    "shrunk-gaussian": GuideKind((fit_shrunk_gaussians,), fewest_rows=20, affine=True, by_moments=True),
+    "shared-gaussian": GuideKind(
+        _always(fit_shared_gaussians), fewest_rows=8, affine=True, by_moments=True, unbiased=True
+    ),
+    "gaussian": GuideKind(_always(fit_gaussians), fewest_rows=20, affine=True, by_moments=True, unbiased=True),
+    "shrunk-gaussian": GuideKind(_always(fit_shrunk_gaussians), fewest_rows=20, affine=True, by_moments=True),
     "logistic": GuideKind(
-        tuple(partial(fit_logistic, inverse) for inverse in INVERSE_RIDGES), fewest_rows=20, affine=True
+        _always(*(partial(fit_logistic, inverse) for inverse in INVERSE_RIDGES)), fewest_rows=20, affine=True
     ),
     # With many columns modes are hardly ever found in the normal scores, and the search is expensive.
-    "mixture": GuideKind((fit_mixtures,), fewest_rows=100, affine=True, normal_scores_up_to=10),
+    "mixture": GuideKind(mixture_forms, fewest_rows=100, affine=True, normal_scores_up_to=10),
     # An increasing map of each column hardly changes the next two guides.
-    "additive": GuideKind((partial(fit_classifier, ADDITIVE),), fewest_rows=100, affine=False, normal_scores_up_to=0),
-    "boosting": GuideKind((partial(fit_classifier, BOOSTING),), fewest_rows=100, affine=False, normal_scores_up_to=0),
+    "additive": GuideKind(
+        _always(partial(fit_classifier, ADDITIVE)), fewest_rows=100, affine=False, normal_scores_up_to=0
+    ),
+    "boosting": GuideKind(
+        _always(partial(fit_classifier, BOOSTING)), fewest_rows=100, affine=False, normal_scores_up_to=0
+    ),
 }
 """Guides by name, in the order in which they are tried."""
 

@@ -104,7 +104,7 @@ def cross_fit(guide: Any, samples: Samples, seed: int) -> CrossFitted:
 
 def _best_form(guide: Any, samples: Samples, seed: int) -> CrossFitted:
     kind = GUIDES[guide] if isinstance(guide, str) else None
-    forms: tuple[Fit, ...] = kind.forms if kind else (partial(fit_classifier, guide),)
+    forms: tuple[Fit, ...] = kind.forms(*samples) if kind else (partial(fit_classifier, guide),)
     folds = tuple(deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in samples)
     by_moments = bool(kind and kind.by_moments)
     for sample in samples:

@@ -6,12 +6,14 @@ for Y: any dependence between them would be noise.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._compute import parallel
 from vwkde._data.sample import Sample
-from vwkde._models.derivatives.mixture import fit_mixture, marginal_mixture
+from vwkde._models.derivatives.mixture import MixtureDerivatives, fit_mixture, marginal_mixture
 from vwkde._models.gaussian import (
     GaussianModel,
     is_few,
@@ -21,6 +23,7 @@ from vwkde._models.gaussian import (
     shrunk_gaussian,
     unbiased_gaussian,
 )
+from vwkde._models.guides.kind import Fit
 
 Floats = NDArray[np.float64]
 LogDensity = Callable[[Floats], Floats]
@@ -98,23 +101,43 @@ def fit_shared_gaussians(numerator: Sample, denominator: Sample) -> LogDensityDi
     return LogDensityDifference(p.log_density, q.log_density)
 
 
-def fit_mixtures(numerator: Sample, denominator: Sample) -> LogDensityDifference:
-    """Return the guide from two mixtures; one component is a Gaussian with an unbiased log density."""
-    if denominator.marginals is not None and denominator.pairs is not None:
-        return _mixture_and_marginals(numerator, denominator.marginals, denominator.pairs.split)
-    return LogDensityDifference(_log_density(numerator), _log_density(denominator))
+def mixture_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
+    """Return the guide from mixtures of as many components, of the same shape, as suit all rows.
+
+    Only that choice, one of about thirty, comes from all rows. The components themselves are found in each fold.
+    """
+    if denominator.marginals is not None:
+        return (partial(_fit_mixture_and_marginals, fit_mixture(numerator.points, numerator.weight)),)
+    models = parallel.run(lambda sample: fit_mixture(sample.points, sample.weight), [numerator, denominator])
+    return (partial(_fit_mixtures, models[0], models[1]),)
 
 
-def _log_density(sample: Sample) -> LogDensity:
-    model = fit_mixture(sample.points, sample.weight)
-    return unbiased_gaussian(sample).log_density if len(model.weights) == 1 else model.log_density
+def _fit_mixtures(
+    p_like: MixtureDerivatives, q_like: MixtureDerivatives, numerator: Sample, denominator: Sample
+) -> LogDensityDifference:
+    samples = numerator, denominator
+    p, q = (_log_density(like, sample, samples) for like, sample in zip((p_like, q_like), samples, strict=True))
+    return LogDensityDifference(p, q)
 
 
-def _mixture_and_marginals(joint: Sample, marginals: tuple[Sample, Sample], split: int) -> LogDensityDifference:
+def _log_density(like: MixtureDerivatives, sample: Sample, samples: tuple[Sample, Sample]) -> LogDensity:
+    """Return the log density of a mixture; one component is a Gaussian, unbiased unless the rows are too few."""
+    model = fit_mixture(sample.points, sample.weight, like=like)
+    if len(model.weights) > 1:
+        return model.log_density
+    if is_few(sample.effective_rows - 1, sample.points.shape[1]):
+        return shrunk_gaussian(sample, pooled_covariance(samples)).log_density
+    return unbiased_gaussian(sample).log_density
+
+
+def _fit_mixture_and_marginals(
+    like: MixtureDerivatives, joint: Sample, product: Sample
+) -> UnbiasedGaussians | LogDensityDifference:
     """Return the guide from a mixture for X and Y and its own marginals: most of its errors are in both and cancel."""
-    model = fit_mixture(joint.points, joint.weight)
+    model = fit_mixture(joint.points, joint.weight, like=like)
     if len(model.weights) == 1:
-        return _against_product(unbiased_gaussian, joint, marginals)
+        return fit_gaussians(joint, product)
+    split = product.made_of.split
     x, y = (marginal_mixture(model, part).log_density for part in (slice(split), slice(split, None)))
     return LogDensityDifference(model.log_density, LogProduct(split, x, y))
 

@@ -38,7 +38,7 @@ class GuideKind:
     Parameters
     ----------
     forms
-        Ways to fit the guide; the one with the smallest cross-fitted log loss is used.
+        Takes both samples and returns ways to fit the guide; the one with the smallest cross-fitted log loss is used.
     fewest_rows
         Smallest number of rows, of the smaller sample, with which the guide is tried.
     affine
@@ -51,7 +51,7 @@ class GuideKind:
         Largest number of columns with which the guide is also tried on normal scores.
     """
 
-    forms: tuple[Fit, ...]
+    forms: Callable[[Sample, Sample], tuple[Fit, ...]]
     fewest_rows: int
     affine: bool
     by_moments: bool = False
