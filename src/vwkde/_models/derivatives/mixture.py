@@ -7,7 +7,7 @@ With scores s_k and precisions P_k of the components, and shares r_k, the probab
 Only the shares depend on densities, and they are computed from logarithms.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -143,11 +143,11 @@ def refit_mixture(model: MixtureDerivatives, x: Floats, weight: Floats, random_s
 
 
 def _search(
-    shape: str, counts: Iterable[int], drawn: Floats, x: Floats, weight: Floats, random_state: int
+    shape: str, counts: Sequence[int], drawn: Floats, x: Floats, weight: Floats, random_state: int
 ) -> tuple[float, MixtureDerivatives]:
     """Return the lowest criterion and its mixture; the search ends after two counts in a row that do not lower it.
 
-    Each count gets several starts.
+    Each count gets several starts, until one lowers the criterion; a single count gets all of them.
     """
     rows, columns = effective_rows(weight), x.shape[1]
     starts = _MORE_STARTS if shape == "tied" and columns >= _MANY_COLUMNS else _STARTS
@@ -162,7 +162,8 @@ def _search(
             criterion = _criterion(mixture, shape, x, weight)
             if criterion < lowest and _is_sound(mixture, rows):
                 lowest, best, worse = criterion, mixture, 0
-                break
+                if len(counts) > 1:
+                    break
         if worse == 2:
             break
     return lowest, best
