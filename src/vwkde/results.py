@@ -87,8 +87,8 @@ class Estimate:
         Returns
         -------
         dict
-            The attributes by name, including `interval` and `diagnostics`. JSON has no infinity: the upper end of an
-            interval that is `open_above` is None.
+            The attributes by name, including `interval` and `diagnostics`. JSON has no infinity: infinite degrees of
+            freedom, and the upper end of an interval that is `open_above`, are None.
 
         Examples
         --------
@@ -99,6 +99,7 @@ class Estimate:
         names = ("kind", "value", "standard_error", "systematic_error", "unit", "confidence_level", "open_above")
         low, high = self.interval
         return {name: getattr(self, name) for name in names} | {
+            "degrees_of_freedom": self.degrees_of_freedom if np.isfinite(self.degrees_of_freedom) else None,
             "interval": [low, None if self.open_above else high],
             "diagnostics": dict(self.diagnostics),
         }
