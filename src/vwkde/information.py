@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from vwkde._coordinates.normal_scores import fit_scores_in_blocks
+from vwkde._data.copies import find_distinct
 from vwkde._data.groups import check_groups, number_groups
 from vwkde._data.pairs import Pairs
 from vwkde._data.sample import make_unordered_sample, variance_of_mean
@@ -172,8 +173,10 @@ def _in_errors(terms: Floats) -> tuple[float, float]:
 def _groups(groups: Any, x: Array, y: Array, random_state: Any) -> Ints | None:
     """Return the number of each row's group: as given, or that of the row which it repeats; None without groups."""
     if groups is None:
-        mixed = y[check_random_state(random_state).permutation(len(y))]
-        group = find_groups(np.concatenate([x, y], axis=1), np.concatenate([x, mixed], axis=1))
+        joint = np.concatenate([x, y], axis=1)
+        order = check_random_state(random_state).permutation(find_distinct(joint).first)
+        apart = np.concatenate([x[order], y[np.roll(order, 1)]], axis=1)  # pairs of different rows, none repeated
+        group = find_groups(joint, apart)
         return None if group is None or group.max() + 1 < 2 * FOLDS else group
     group = number_groups(check_groups(groups, len(x), "mutual_information"), None)[0]
     if group is not None and group.max() + 1 < 2 * FOLDS:

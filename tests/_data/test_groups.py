@@ -6,7 +6,7 @@ from vwkde._data.groups import check_group_pair, check_groups, number_groups
 
 
 def test_labels_of_any_kind_become_numbers():
-    labels = ["a", "b", ("c", 1), 4, None, "a"]
+    labels = ["a", "b", ("c", 1), 4, 2.5, "a"]
     np.testing.assert_array_equal(check_groups(labels, 6, "f"), [0, 1, 2, 3, 4, 0])
     np.testing.assert_array_equal(check_groups(pd.Series(list("edcbaa")), 6, "f"), [0, 1, 2, 3, 4, 4])
     days = np.arange("2026-01-01", "2026-01-06", dtype="datetime64[D]")

@@ -31,6 +31,9 @@ from vwkde._data.sample import effective_rows, variance_of_mean
 
 Floats = NDArray[np.float64]
 
+_EXTREME = 300.0
+"""Log ratio beyond which powers of the ratio may overflow."""
+
 
 class AtSample(NamedTuple):
     """The log ratio at a sample's points, each left out of its own estimate, and the points' weights.
@@ -45,6 +48,13 @@ class AtSample(NamedTuple):
     noise: Floats | float = 0.0
     behind: float = 1.0
     group: NDArray[np.intp] | None = None
+
+    @property
+    def rows(self) -> float:
+        """The number of independent rows, or groups, that the points are worth."""
+        if self.group is None:
+            return effective_rows(self.weight)
+        return effective_rows(np.bincount(self.group, weights=self.weight).astype(np.float64))
 
     @property
     def mean_noise(self) -> float:
@@ -70,7 +80,7 @@ class AtSample(NamedTuple):
 
 def _quadratic_variance(numerator: AtSample, denominator: AtSample) -> float:
     """Return the variance of KL that is left where the densities are equal: half the noise, over the rows."""
-    per_row = sum(1 / effective_rows(sample.weight) / sample.behind for sample in (numerator, denominator))
+    per_row = sum(1 / sample.rows / sample.behind for sample in (numerator, denominator))
     return float(0.25 * (numerator.mean_noise + denominator.mean_noise) * per_row)
 
 
@@ -95,6 +105,11 @@ class Integral:
         one_step = p.mean(p_terms) + q.mean(q_terms)
         variance = p.variance_of_mean(p_terms) + q.variance_of_mean(q_terms)
         variance += self.curvature**2 * _quadratic_variance(numerator, denominator)
+        whole = 0.5 * sum(
+            sample.mean(self.plugged_in(np.clip(sample.log_ratio, -_EXTREME, _EXTREME)))
+            for sample in (numerator, denominator)
+        )
+        variance += (whole - plugged_in) ** 2  # what truncation may hide
         return 0.5 * (plugged_in + one_step), float(np.sqrt(variance))
 
 
@@ -168,7 +183,7 @@ def kl(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
     rows of the denominator hardly show the tail of the ratio, but those of the numerator do: Var_q(r) = E_p[r] − 1.
     """
     ratio = np.exp(denominator.truncated().log_ratio)
-    rows = effective_rows(denominator.weight)
+    rows = denominator.rows
     noise = denominator.mean(ratio**2 * denominator.noise) / rows
     scatter = denominator.variance_of_mean(ratio)
     tail = (numerator.mean(np.exp(np.minimum(numerator.log_ratio, np.log(rows)))) - 1) / rows

@@ -85,7 +85,13 @@ def scatter_over_halves(
 
 
 def _half(size: int, group: Ints | None, random: np.random.Generator) -> Ints:
-    if group is None:
-        return np.sort(random.permutation(size)[: max(2, size // 2)])
-    labels = np.unique(group)
-    return np.flatnonzero(np.isin(group, random.permutation(labels)[: max(FEWEST_GROUPS, len(labels) // 2)]))
+    """Return half of the rows, or those of half of the groups."""
+    labels = np.arange(size) if group is None else np.unique(group)
+    fewest = 2 * (2 if group is None else FEWEST_GROUPS)
+    if len(labels) < fewest:
+        raise ValueError(
+            f"interval='subsample' needs at least {fewest} {'rows' if group is None else 'groups'} of each sample, of "
+            f"which it draws half. Got {len(labels)} instead; use interval='influence'."
+        )
+    drawn = random.permutation(labels)[: len(labels) // 2]
+    return np.sort(drawn) if group is None else np.flatnonzero(np.isin(group, drawn))

@@ -78,12 +78,20 @@ def _each(labels: Any, owner: str) -> Iterable[Any]:
 
 
 def _label(label: Any, owner: str) -> Hashable:
-    if not isinstance(label, Hashable) or label != label:  # NaN differs from itself
+    if not isinstance(label, Hashable) or _is_missing(label):
         raise ValueError(
             f"The 'groups' parameter of {owner} must have labels such as numbers or strings. Got {label!r} instead; "
             f"give every row a label, its own one if it belongs to no group."
         )
     return label
+
+
+def _is_missing(label: Any) -> bool:
+    """Return whether a label is None, NaN, NaT or pandas' NA, whose comparisons are neither true nor false."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True
 
 
 def _by_appearance(group: Ints) -> Ints:

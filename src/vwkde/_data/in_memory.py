@@ -28,7 +28,7 @@ class Held:
 
     `left_out` are the names of columns that are not used. If some rows are not in memory, `streams` cover all rows, and
     `rows` are the indices of those in memory. Rows may belong to `groups`, by number. Rows that repeat others are not
-    here, but in the weights; `mergings` lead back.
+    here, but in the weights; `mergings` lead back, and `given_weights` are those of all rows.
     """
 
     data: tuple[Array, Array]
@@ -39,6 +39,7 @@ class Held:
     rows: tuple[Ints, Ints] | None = None
     groups: Groups = (None, None)
     mergings: Mergings = (None, None)
+    given_weights: tuple[Floats, Floats] | None = None
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -64,12 +65,13 @@ class Held:
         """Return the same with rows merged; None leaves a sample as it is."""
         sides = zip(self.data, self.weights, self.mergings, mergings, strict=True)
         p, q = (_merged(*side) for side in sides)
-        return replace(self, data=(p[0], q[0]), weights=(p[1], q[1]), mergings=(p[2], q[2]))
+        given = self.given_weights or self.weights
+        return replace(self, data=(p[0], q[0]), weights=(p[1], q[1]), mergings=(p[2], q[2]), given_weights=given)
 
     def spread(self, side: int, weight: Floats) -> Floats:
         """Return one weight per row that was given, with the same sums, from one weight per row here."""
-        merging = self.mergings[side]
-        return weight if merging is None else merging.spread(weight)
+        merging, given = self.mergings[side], self.given_weights
+        return weight if merging is None or given is None else merging.spread(weight, given[side])
 
     def part(self, rows: tuple[Ints, Ints]) -> dict[str, Any]:
         """Return some rows of both samples, with their weights and groups, as the arguments of a fit."""

@@ -26,9 +26,10 @@ class Merging:
         """Return one value per given row from one value per kept row."""
         return np.asarray(self.shares @ values)
 
-    def spread(self, weight: Floats) -> Floats:
-        """Return weights of the given rows that add up to those of the kept rows."""
-        return self.expand(weight / np.asarray(self.shares.sum(axis=0)))
+    def spread(self, weight: Floats, own: Floats) -> Floats:
+        """Return weights of the given rows, in proportion to their own, that add up to those of the kept rows."""
+        behind = np.asarray(self.shares.T @ own)
+        return own * self.expand(np.divide(weight, behind, out=np.zeros_like(weight), where=behind > 0))
 
     @property
     def target(self) -> Ints:

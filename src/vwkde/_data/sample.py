@@ -120,6 +120,12 @@ class Sample:
         squares = float((self.weight**2).sum()) + self.rest.stream.total_squared_weight
         return self.total_weight**2 / squares / self.copies
 
+    @property
+    def degrees_of_freedom(self) -> float:
+        """Return how many independent deviations from a mean the sample shows, and at least one."""
+        groups = np.inf if self.group is None else len(np.unique(self.group))
+        return float(max(1.0, min(self.effective_rows, groups) - 1))
+
     def variance_of_mean(self, values: Floats) -> float:
         """Return the variance of the weighted mean of one value per point."""
         if self.group is not None:

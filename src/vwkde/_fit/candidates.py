@@ -32,6 +32,8 @@ MOST_ROWS = 3_000
 """Rows of each sample by which candidates are compared: more would cost more and hardly improve the choice."""
 _FEWEST_PAIRS = 30
 _THIN = 1e-6
+_MOST_NOISE = 4.0
+"""Mean variance of a guide above which its noise is hardly normal, and not known well enough to be credited."""
 _STEPS = np.arange(-3, 9) / 2
 """Bandwidths are Scott's times two to these powers; in addition each guide is tried alone."""
 
@@ -126,10 +128,11 @@ class Candidate:
 
     @lazy
     def average_terms(self) -> AtBoth:
-        """The same; for an unbiased guide alone, minus the part that its noise causes."""
-        if self.bandwidth is not None or not self.form.guide.unbiased:
+        """The same; for an unbiased guide alone, minus the part that its noise causes, if it is not too large."""
+        noise = self.form.guide.sure_noise
+        if self.bandwidth is not None or not self.form.guide.unbiased or max(map(np.mean, noise)) > _MOST_NOISE:
             return self.terms
-        by_noise = loss_of_noise(self.at_samples, self.form.guide.sure_noise)
+        by_noise = loss_of_noise(self.at_samples, noise)
         return self.terms[0] - by_noise[0], self.terms[1] - by_noise[1]
 
 

@@ -106,6 +106,17 @@ class KernelEstimate:
         weight = points.total_weight - np.bincount(query, points.weight[row], len(queries))
         return self._shaped(sums + np.log(left) - np.log(weight)[:, None])
 
+    def at_other_groups(self, other: Sample) -> Floats:
+        """Return the logarithm at the points of another sample, each without the rows here that are in its group."""
+        own, group = self.sample, self.sample.group
+        if group is None or other.group is None or not np.isin(other.group, group).any():
+            return self.log_density(other.points)
+        points, numbers = np.concatenate([own.points, other.points]), np.concatenate([group, other.group])
+        log_weight = np.concatenate([self.log_weight, np.full((len(other), self.log_weight.shape[1]), -np.inf)])
+        sums = self._log_sums_over_other_groups(points, points, numbers, log_weight)[:, len(own) :]
+        weight = own.total_weight - np.bincount(group, own.weight, int(numbers.max()) + 1)[other.group]
+        return self._shaped(sums - np.log(weight)[:, None])
+
     def left_out_and_at(self, x: Floats) -> tuple[Floats, Floats]:
         """Return `left_out()` and `log_density(x)`, with one pass over the rows that are not in memory."""
         rest = self.sample.rest
@@ -154,8 +165,11 @@ class KernelEstimate:
         group = self.sample.group
         if group is None:
             return self._log_sums(x, leave_one_out=True)
-        points, log_weight = self.sample.points.astype(self.dtype, copy=False), self.log_weight
-        queries = x.astype(self.dtype, copy=False)
+        return self._log_sums_over_other_groups(x, self.sample.points, group, self.log_weight)
+
+    def _log_sums_over_other_groups(self, x: Array, rows: Array, group: Ints, log_weight: Floats) -> Floats:
+        """Return the sums at one point for each of some rows, over those of other groups."""
+        queries, points = x.astype(self.dtype, copy=False), rows.astype(self.dtype, copy=False)
         bandwidths = np.atleast_1d(self.bandwidth)
 
         def log_sums(at: NDArray[np.intp], over: NDArray[np.intp]) -> Floats:

@@ -49,6 +49,11 @@ class KernelPair:
     def at_samples(self) -> tuple[LogDensities, LogDensities]:
         """The log densities at the points of both samples, each point left out of its own estimate."""
         p, q = self.samples
+        if p.group is not None and q.group is not None:  # rows of one group may be in both samples
+            return (
+                LogDensities(self.numerator.left_out(), self.denominator.at_other_groups(p)),
+                LogDensities(self.numerator.at_other_groups(q), self.denominator.left_out()),
+            )
         p_at_p, p_at_q = self.numerator.left_out_and_at(q.points)
         q_at_q, q_at_p = self.denominator.left_out_and_at(p.points)
         return LogDensities(p_at_p, q_at_p), LogDensities(p_at_q, q_at_q)

@@ -101,7 +101,7 @@ class RatioAnswers(AnswersAtPoints):
             unit_of(kind),
             systematic,
             confidence_level,
-            degrees_of_freedom=min(sample.effective_rows for sample in self._fitted.samples) - 1,
+            degrees_of_freedom=min(sample.degrees_of_freedom for sample in self._fitted.samples),
             open_above=open_above,
             diagnostics=self.diagnostics_,
         )

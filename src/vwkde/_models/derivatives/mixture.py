@@ -107,7 +107,12 @@ def marginal_mixture(mixture: MixtureDerivatives, columns: slice) -> MixtureDeri
 
 @parallel.single_threaded()
 def fit_mixture(
-    x: Floats, weight: Floats, name: str | None = None, random_state: int = 0, like: MixtureDerivatives | None = None
+    x: Floats,
+    weight: Floats,
+    name: str | None = None,
+    random_state: int = 0,
+    like: MixtureDerivatives | None = None,
+    rows: float | None = None,
 ) -> MixtureDerivatives:
     """Fit a mixture to a whitened sample; its name, if any, is for the warning when it has no density.
 
@@ -115,8 +120,10 @@ def fit_mixture(
     Gaussian. Several have a covariance each, or share one, which finds modes even among many columns of noise.
 
     The fit itself takes no weights: rows are drawn for it in proportion to their weights. The criterion is weighted.
-    With `like`, only its number and shape of components, and one component, are tried.
+    With `like`, only its number and shape of components, and one component, are tried. `rows` is the number of
+    independent rows; by default, the effective number by their weights.
     """
+    rows = effective_rows(weight) if rows is None else rows
     gaussian = fit_gaussian(x, weight, name)
     one = make_mixture(np.ones(1), gaussian.mean[None], gaussian.precision[None])
     if gaussian.degenerate or (like is not None and len(like.weights) == 1):
@@ -125,7 +132,7 @@ def fit_mixture(
     white = (x - gaussian.mean) @ root
     drawn = _draw_by_weight(white, weight, np.random.default_rng(random_state))
     shapes, counts = (_SHAPES, _COUNTS) if like is None else ((like.shape,), (len(like.weights),))
-    searches = [_search(shape, counts, drawn, white, weight, random_state) for shape in shapes]
+    searches = [_search(shape, counts, drawn, white, weight, rows, random_state) for shape in shapes]
     _, best = min(searches, key=lambda search: search[0])
     means = gaussian.mean + np.linalg.solve(root.T, best.means.T).T
     several = make_mixture(best.weights, means, root @ best.precisions @ root.T)
@@ -143,23 +150,23 @@ def refit_mixture(model: MixtureDerivatives, x: Floats, weight: Floats, random_s
 
 
 def _search(
-    shape: str, counts: Sequence[int], drawn: Floats, x: Floats, weight: Floats, random_state: int
+    shape: str, counts: Sequence[int], drawn: Floats, x: Floats, weight: Floats, rows: float, random_state: int
 ) -> tuple[float, MixtureDerivatives]:
     """Return the lowest criterion and its mixture; the search ends after two counts in a row that do not lower it.
 
     Each count gets several starts, until one lowers the criterion; a single count gets all of them.
     """
-    rows, columns = effective_rows(weight), x.shape[1]
+    columns = x.shape[1]
     starts = _MORE_STARTS if shape == "tied" and columns >= _MANY_COLUMNS else _STARTS
     best = make_mixture(np.ones(1), np.zeros((1, columns)), np.eye(columns)[None])
-    lowest, worse = _criterion(best, shape, x, weight), 0
+    lowest, worse = _criterion(best, shape, x, weight, rows), 0
     for count in counts:
         if count * _fewest_rows(columns) > rows:
             break
         worse += 1
         for start in range(starts):
             mixture = _SHAPES[shape](drawn, count, random_state + start)
-            criterion = _criterion(mixture, shape, x, weight)
+            criterion = _criterion(mixture, shape, x, weight, rows)
             if criterion < lowest and _is_sound(mixture, rows):
                 lowest, best, worse = criterion, mixture, 0
                 if len(counts) > 1:
@@ -190,9 +197,9 @@ def _tied_mixture(components: TiedComponents) -> MixtureDerivatives:
 _SHAPES = {"full": _fit_full, "tied": _fit_tied}
 
 
-def _criterion(mixture: MixtureDerivatives, shape: str, x: Floats, weight: Floats) -> float:
+def _criterion(mixture: MixtureDerivatives, shape: str, x: Floats, weight: Floats, rows: float) -> float:
     """Return the Bayesian information criterion: −2 log likelihood + parameters · log rows."""
-    rows, (count, columns) = effective_rows(weight), mixture.means.shape
+    count, columns = mixture.means.shape
     covariances = 1 if shape == "tied" else count
     parameters = count * (columns + 1) - 1 + covariances * columns * (columns + 1) // 2
     return parameters * np.log(rows) - 2 * rows * float(np.average(mixture.log_density(x), weights=weight))

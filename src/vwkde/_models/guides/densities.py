@@ -42,6 +42,15 @@ class LogDensityDifference:
 
 
 @dataclass(frozen=True)
+class ShrunkGaussians(LogDensityDifference):
+    """The guide from two Gaussians with shrunk covariances, in place of an unbiased one."""
+
+    def noise(self, x: Floats) -> Floats:
+        """Return zero: what it errs by is bias, and no noise that averages out is known."""
+        return np.zeros(len(x))
+
+
+@dataclass(frozen=True)
 class UnbiasedGaussians:
     """The guide from two Gaussians with unbiased log densities, fitted to these numbers of rows."""
 
@@ -82,23 +91,26 @@ def fit_gaussians(numerator: Sample, denominator: Sample) -> UnbiasedGaussians |
     return UnbiasedGaussians(models, (numerator.effective_rows, denominator.effective_rows))
 
 
-def fit_shrunk_gaussians(numerator: Sample, denominator: Sample) -> LogDensityDifference:
+def fit_shrunk_gaussians(numerator: Sample, denominator: Sample) -> ShrunkGaussians:
     """Return the guide from two Gaussians whose covariances are shrunk towards the one that they share.
 
     It is that of these rows: the whitened coordinates come from all rows, those held out included, and a covariance
     shrunk towards the identity would know something about them.
     """
     if denominator.marginals is not None:
-        return _against_product(shrunk_gaussian, numerator, denominator.marginals)
+        product = _against_product(shrunk_gaussian, numerator, denominator.marginals)
+        return ShrunkGaussians(product.numerator, product.denominator)
     pooled = pooled_covariance((numerator, denominator))
     p, q = (shrunk_gaussian(sample, pooled) for sample in (numerator, denominator))
-    return LogDensityDifference(p.log_density, q.log_density)
+    return ShrunkGaussians(p.log_density, q.log_density)
 
 
 def fit_shared_gaussians(numerator: Sample, denominator: Sample) -> LogDensityDifference:
     """Return the guide from two Gaussians with the same covariance, which is linear."""
     p, q = shared_gaussians((numerator, denominator))
-    return LogDensityDifference(p.log_density, q.log_density)
+    freedom = numerator.effective_rows + denominator.effective_rows - 2
+    kind = ShrunkGaussians if is_few(freedom, numerator.points.shape[1]) else LogDensityDifference
+    return kind(p.log_density, q.log_density)
 
 
 def mixture_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
@@ -107,9 +119,14 @@ def mixture_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
     Only that choice, one of about thirty, comes from all rows. The components themselves are found in each fold.
     """
     if denominator.marginals is not None:
-        return (partial(_fit_mixture_and_marginals, fit_mixture(numerator.points, numerator.weight)),)
-    models = parallel.run(lambda sample: fit_mixture(sample.points, sample.weight), [numerator, denominator])
+        return (partial(_fit_mixture_and_marginals, _mixture(numerator)),)
+    models = parallel.run(_mixture, [numerator, denominator])
     return (partial(_fit_mixtures, models[0], models[1]),)
+
+
+def _mixture(sample: Sample, like: MixtureDerivatives | None = None) -> MixtureDerivatives:
+    """Fit a mixture to as many independent rows as the sample is worth."""
+    return fit_mixture(sample.points, sample.weight, like=like, rows=sample.effective_rows)
 
 
 def _fit_mixtures(
@@ -122,7 +139,7 @@ def _fit_mixtures(
 
 def _log_density(like: MixtureDerivatives, sample: Sample, samples: tuple[Sample, Sample]) -> LogDensity:
     """Return the log density of a mixture; one component is a Gaussian, unbiased unless the rows are too few."""
-    model = fit_mixture(sample.points, sample.weight, like=like)
+    model = _mixture(sample, like)
     if len(model.weights) > 1:
         return model.log_density
     if is_few(sample.effective_rows - 1, sample.points.shape[1]):
@@ -134,7 +151,7 @@ def _fit_mixture_and_marginals(
     like: MixtureDerivatives, joint: Sample, product: Sample
 ) -> UnbiasedGaussians | LogDensityDifference:
     """Return the guide from a mixture for X and Y and its own marginals: most of its errors are in both and cancel."""
-    model = fit_mixture(joint.points, joint.weight, like=like)
+    model = _mixture(joint, like)
     if len(model.weights) == 1:
         return fit_gaussians(joint, product)
     split = product.made_of.split

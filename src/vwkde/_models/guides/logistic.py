@@ -41,6 +41,8 @@ def fit_logistic(inverse_ridge: float, numerator: Sample, denominator: Sample) -
     samples = numerator, denominator
     centre = np.mean([sample.mean_and_covariance()[0] for sample in samples], axis=0)
     root = principal_axes(pooled_covariance(samples), np.finfo(np.float64).eps).root
+    if not root.shape[1]:  # rows that are all equal, without the few that differ
+        return QuadraticLogistic(centre, root, 0.0, np.zeros(0))
     quadratic = [replace(s, points=quadratic_features((s.points - centre) @ root)) for s in samples]
     model = fit_classifier(LogisticRegression(C=inverse_ridge, tol=1e-8, max_iter=1_000), *quadratic).classifier
     return QuadraticLogistic(centre, root, float(model.intercept_[0]), model.coef_[0])

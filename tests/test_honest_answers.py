@@ -1,0 +1,77 @@
+"""Answers that were confidently wrong, from data that users may well have."""
+
+import numpy as np
+import pytest
+
+from vwkde import DensityRatio, divergence, kl_divergence, mutual_information
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_rare_flags_do_not_differ_by_chance(seed):
+    """In some folds a flag that is hardly ever set does not vary, and one Gaussian differs wildly from the others."""
+    random = np.random.default_rng(seed)
+    p, q = (random.uniform(size=(2, 200, 3)) < 0.02) * 1.0
+    low, high = kl_divergence(p, q).interval
+    assert low < 0 < high < 0.2
+
+
+def test_one_row_that_differs():
+    low, high = kl_divergence((np.arange(200) < 2) * 1.0, (np.arange(200) < 1) * 1.0).interval
+    assert low < 0.005 < high
+
+
+@pytest.mark.filterwarnings("ignore::vwkde.exceptions.OverlapWarning")
+@pytest.mark.parametrize(("shift", "truth"), [(3.0, 0.8217), (8.0, 0.9998)])
+def test_what_truncation_hides_is_in_the_interval(shift, truth):
+    random = np.random.default_rng(0)
+    low, high = divergence(random.normal(shift, 1, (200, 1)), random.normal(size=(200, 1)), "hellinger").interval
+    assert low < truth < high
+
+
+def test_information_of_rows_given_four_times():
+    random = np.random.default_rng(0)
+    x = random.normal(size=12)
+    y = x + random.normal(size=12)  # the information is 0.347
+    assert abs(mutual_information(np.tile(x, 4), np.tile(y, 4)).value) < 0.7
+
+
+def test_copies_share_importance_in_proportion_to_their_weights():
+    random = np.random.default_rng(0)
+    p, q = random.normal(0.5, 1, (80, 2)), random.normal(size=(100, 2))
+    own = np.repeat([1.0, 3.0, 0.0], 100)
+    weights = DensityRatio(guide="gaussian").fit(p, np.tile(q, (3, 1)), denominator_weight=own).importance_weights()
+    assert weights.mean() == pytest.approx(1)
+    assert not weights[200:].any()
+    np.testing.assert_allclose(weights[100:200], 3 * weights[:100])
+    once = DensityRatio(guide="gaussian").fit(p, q).importance_weights()
+    np.testing.assert_allclose(weights[:100] / weights[:100].mean(), once, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::vwkde.exceptions.BiasWarning")
+def test_groups_with_rows_in_both_samples_are_left_out_of_both():
+    """Patients before and after: without it each row's partner makes the other density too large there."""
+    random = np.random.default_rng(0)
+    patient = random.normal(size=(300, 3))
+    p, q = patient + 0.1 * random.normal(size=(2, 300, 3))
+    form = {"guide": None, "weighting": "uniform", "bandwidth": 0.4}
+    apart = kl_divergence(p, q, groups=(np.arange(300), np.arange(300)), **form)
+    together = kl_divergence(p, q, **form)
+    assert together.value < -0.25
+    assert abs(apart.value) < 0.1
+
+
+def test_few_groups():
+    random = np.random.default_rng(0)
+    p, q = random.normal(size=(2, 100, 2))
+    groups = np.arange(100) % 5, np.arange(100) % 6
+    estimate = kl_divergence(p, q, groups=groups, guide="gaussian")
+    assert estimate.degrees_of_freedom == 4
+    with pytest.raises(ValueError, match="needs at least 10 groups"):
+        kl_divergence(p, q, groups=groups, guide="gaussian", interval="subsample")
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_groups_without_a_label(missing):
+    p, q = np.random.default_rng(0).normal(size=(2, 60, 2))
+    with pytest.raises(ValueError, match="give every row a label"):
+        kl_divergence(p, q, groups=([missing] * 30 + list(range(30)), None))
