@@ -47,6 +47,7 @@ def test_becomes_json():
         "unit": "nats",
         "confidence_level": 0.95,
         "open_above": False,
+        "degrees_of_freedom": None,
         "interval": pytest.approx([0.304, 0.696], abs=1e-5),
         "diagnostics": {"bandwidth": 0.123456, "rows": [3, 4]},
     }

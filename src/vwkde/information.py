@@ -100,17 +100,17 @@ def mutual_information(
         )
     if len(x) < 2 * FOLDS:
         raise ValueError(f"X and Y have {len(x)} rows; at least {2 * FOLDS} are needed. Give more rows.")
+    ratio = make_ratio(method, parameters | {"random_state": random_state})
+    group = _groups(groups, x, y, random_state)
     if not (np.ptp(x, axis=0).any() and np.ptp(y, axis=0).any()):
         warn("X or Y has equal rows only, and a constant says nothing: the information is zero.", DegenerateDataWarning)
         return Estimate(0.0, _standard_error(np.zeros(len(x)), 1, None), "mutual-information")
-    group = _groups(groups, x, y, random_state)
     fold = check_random_state(random_state).permutation(np.arange(len(x) if group is None else group.max() + 1) % FOLDS)
     fold = fold if group is None else fold[group]
     first, second = _pairs(fold, random_state, group)
     rows = np.arange(len(x))
     joint, product = np.concatenate([x, y], axis=1), np.concatenate([x[first], y[second]], axis=1)
     pairs = Pairs(x.shape[1], rows, rows), Pairs(x.shape[1], first, second)
-    ratio = make_ratio(method, parameters | {"random_state": random_state})
     ratio._fit(
         joint,
         product,

@@ -122,6 +122,6 @@ class Estimate:
         return f"{self.kind} = {with_interval(self.value, self.interval, self.unit, self.confidence_level)}"
 
     def _remarks(self) -> list[str]:
-        if -3 * self.standard_error <= self.value < 0:
+        if self.value < 0 <= self.interval[1]:
             return ["negative: a divergence too small to distinguish from zero with these samples"]
         return []

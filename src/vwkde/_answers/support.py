@@ -57,7 +57,9 @@ def outside_fractions(data: tuple[Array, Array], samples: tuple[Sample, Sample],
 
     `data` are the rows as given, in whose columns ranges end, and `samples` the same rows in whitened coordinates.
     """
-    if any(sample.copies > 1 for sample in samples):  # a sample made of the other's own values cannot end before it
+    if any(
+        sample.pairs is not None for sample in samples
+    ):  # a sample made of the other's own values cannot end before it
         return [0.0, 0.0]
     random = np.random.default_rng(seed)
     p, q = (_some(x, sample, random) for x, sample in zip(data, samples, strict=True))

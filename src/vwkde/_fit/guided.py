@@ -140,5 +140,9 @@ def _with_weight(ratio: Ratio, settings: WeightSettings, numerics: Numerics) -> 
     weight = fit_weight(ratio.samples, ratio.bandwidth, models, tilted, settings, numerics)
     pair = make_pair(ratio.samples, weight, ratio.bandwidth, numerics, ratio.guide)
     weighted = GuidedRatio(ratio.guide, pair, ratio.most)
+    # what was taken off the log ratios at the rows, such as the optimism of directions, is taken off here too
+    sides = zip(weighted.at_samples, ratio.at_samples, replace(ratio, known=None).at_samples, strict=True)
+    at_p, at_q = (with_weight + corrected - plain for with_weight, corrected, plain in sides)
+    weighted = replace(weighted, known=(at_p, at_q))
     fall, error = fall_of_log_loss(ratio.at_samples, weighted.at_samples, ratio.samples)
     return (weighted if fall > _CLEARLY * error else ratio), models, losses
