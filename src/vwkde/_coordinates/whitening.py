@@ -94,7 +94,7 @@ def _whiten_once(
     varying = int(np.count_nonzero(~constant))
     if _are_shrunk(clouds, varying):
         centred = [(cloud.some(place) - mean) / scale for cloud, mean in zip(clouds, means, strict=True)]
-        correlation = _shrunk(correlation, np.concatenate(centred), constant, _few_rows(clouds, varying))
+        correlation = _shrunk(correlation, np.concatenate(centred), constant)
     principal = principal_axes(correlation, 10 * len(scale) * np.finfo(float).eps)
     flat = principal.flat
     _report_flat(flat.shape[1] - int(constant.sum()), flat, (means[0] - means[1]) / scale)
@@ -110,16 +110,15 @@ def _powers_of_two(size: Floats) -> Floats:
     return np.exp2(np.floor(np.log2(np.where(size > 0, size, 1.0))))
 
 
-def _shrunk(correlation: Floats, centred: Floats, constant: NDArray[np.bool_], few: bool) -> Floats:
+def _shrunk(correlation: Floats, centred: Floats, constant: NDArray[np.bool_]) -> Floats:
     """Shrink towards the identity if there are too few rows to estimate the correlations (Ledoit and Wolf)."""
     varying = int(np.count_nonzero(~constant))
     shrinkage = float(ledoit_wolf_shrinkage(centred[:, ~constant], assume_centered=True))
-    if few:
-        warn(
-            f"The rows are few for {varying} columns: the correlations between columns were shrunk by {shrinkage:.0%}. "
-            f"Use more rows or fewer columns for an answer that does not depend on the choice of axes.",
-            DegenerateDataWarning,
-        )
+    warn(
+        f"The rows are few for {varying} columns: the correlations between columns were shrunk by {shrinkage:.0%}. "
+        f"Divergences may be far too small, by more than their intervals say. Use more rows or fewer columns.",
+        DegenerateDataWarning,
+    )
     return (1 - shrinkage) * correlation + shrinkage * np.diag(np.where(constant, 0.0, 1.0))
 
 
