@@ -28,11 +28,14 @@ def test_what_truncation_hides_is_in_the_interval(shift, truth):
     assert low < truth < high
 
 
-def test_information_of_rows_given_four_times():
+@pytest.mark.parametrize(("rows", "times"), [(40, 2), (60, 3)])
+def test_information_does_not_grow_with_copies(rows, times):
     random = np.random.default_rng(0)
-    x = random.normal(size=12)
-    y = x + random.normal(size=12)  # the information is 0.347
-    assert abs(mutual_information(np.tile(x, 4), np.tile(y, 4)).value) < 0.7
+    x = random.normal(size=rows)
+    y = 2 * x + random.normal(size=rows)  # the information is 0.805
+    once, copied = mutual_information(x, y), mutual_information(np.tile(x, times), np.tile(y, times))
+    assert once.value > 0.3
+    assert copied.value == pytest.approx(once.value, abs=0.2)
 
 
 def test_copies_share_importance_in_proportion_to_their_weights():
