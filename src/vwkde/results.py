@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 from vwkde._display import html, svg
 from vwkde._display.text import shown as shown
@@ -37,6 +37,9 @@ class Estimate:
         The probability with which the interval should cover the true value.
     degrees_of_freedom : float, default=inf
         Of the t distribution that gives the interval its width: with few rows the standard error itself is uncertain.
+    unseen : float, default=0.0
+        How much of the divergence the fit may have missed, for an interval of 95 %: what no model finds makes samples
+        look more alike. It raises the upper end only.
     open_above : bool, default=False
         Whether the true value may be infinite, so that the estimate is a lower bound and the interval has no upper end.
     diagnostics : dict
@@ -61,21 +64,28 @@ class Estimate:
     systematic_error: float = 0.0
     confidence_level: float = 0.95
     degrees_of_freedom: float = np.inf
+    unseen: float = 0.0
     open_above: bool = False
     diagnostics: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The confidence interval, which covers the standard error and the systematic error.
+        """The confidence interval, which covers the standard error, the systematic error and what may be unseen.
+
+        With something unseen, nearly all errors are values that are too small. The lower end is then that of a
+        one-sided interval of the same level.
 
         Returns
         -------
         tuple of float
             The lower and the upper end; the latter is infinite for an estimate that is `open_above`.
         """
-        quantile = stdtrit(self.degrees_of_freedom, 0.5 + self.confidence_level / 2)
-        width = float(quantile * np.hypot(self.standard_error, self.systematic_error))
-        return self.value - width, np.inf if self.open_above else self.value + width
+        error = np.hypot(self.standard_error, self.systematic_error)
+        upper = stdtrit(self.degrees_of_freedom, 0.5 + self.confidence_level / 2)
+        lower = stdtrit(self.degrees_of_freedom, self.confidence_level) if self.unseen else upper
+        unseen = self.unseen * ndtri(0.5 + self.confidence_level / 2) / ndtri(0.975)
+        high = np.inf if self.open_above else self.value + float(upper * error + unseen)
+        return self.value - float(lower * error), high
 
     def __float__(self) -> float:
         """Return the value."""
@@ -96,7 +106,8 @@ class Estimate:
         >>> Estimate(1.0, 0.1, kind="kl").to_dict()["unit"]
         'nats'
         """
-        names = ("kind", "value", "standard_error", "systematic_error", "unit", "confidence_level", "open_above")
+        names = ["kind", "value", "standard_error", "systematic_error", "unseen", "unit"]
+        names += ["confidence_level", "open_above"]
         low, high = self.interval
         return {name: getattr(self, name) for name in names} | {
             "degrees_of_freedom": self.degrees_of_freedom if np.isfinite(self.degrees_of_freedom) else None,
@@ -114,6 +125,7 @@ class Estimate:
         """Return what a notebook shows: the value, a picture of its interval, and the diagnostics."""
         details = {name: shown(value) for name, value in self.diagnostics.items()}
         errors = f"standard error {self.standard_error:.3g}, systematic error {self.systematic_error:.3g}"
+        errors += f", unseen up to {self.unseen:.3g}" if self.unseen else ""
         remarks = [html.note(remark) for remark in self._remarks()]
         drawn = svg.interval(self.value, *self.interval)
         return html.card(self._headline(), drawn, *remarks, errors, details=details)

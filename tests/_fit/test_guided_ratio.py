@@ -34,7 +34,7 @@ def guided(guide, bandwidth):
         cross_fitted = no_guide((p, q))
     else:
         values = guide(GRID)
-        cross_fitted = CrossFitted("gaussian", (guide,), (values, values), (0 * values, 0 * values))
+        cross_fitted = CrossFitted("gaussian", (guide,), (values, values), (GRID, GRID))
     return GuidedRatio(cross_fitted, make_pair((p, q), UniformWeight(), bandwidth, Numerics(), cross_fitted))
 
 

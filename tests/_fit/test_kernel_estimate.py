@@ -89,7 +89,7 @@ def test_the_effective_size_is_that_of_its_definition():
 def test_half_of_the_guide_enters_either_sum():
     samples = make_unordered_sample(POINTS), make_unordered_sample(X)
     values = 0.3 * POINTS[:, 1], 0.2 * X[:, 2]
-    guide = CrossFitted("gaussian", (lambda x: x[:, 0],), values, (0 * values[0], 0 * values[1]))
+    guide = CrossFitted("gaussian", (lambda x: x[:, 0],), values, (POINTS, X))
     pair = make_pair(samples, UniformWeight(), 0.7, Numerics(), guide)
     np.testing.assert_array_equal(pair.numerator.log_alpha[:, 0], -0.5 * values[0])
     np.testing.assert_array_equal(pair.denominator.log_alpha[:, 0], 0.5 * values[1])

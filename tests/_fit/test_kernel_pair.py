@@ -49,7 +49,7 @@ def test_with_a_guide_the_product_is_that_of_the_pairs_that_share_no_row(samples
         "gaussian",
         (lambda x: x[:, 0] * x[:, 1],),
         tuple(s.points[:, 0] * s.points[:, 1] for s in samples),
-        tuple(np.zeros(len(s)) for s in samples),
+        tuple(s.points for s in samples),
     )
     at_p, _ = make_pair(samples, UniformWeight(), WIDTH, Numerics(), guide).at_samples
     for i, point in enumerate(joint.points):

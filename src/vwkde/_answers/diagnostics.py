@@ -38,7 +38,7 @@ def describe_fit(fitted: Fitted, weighting: str, data: tuple[Array, Array]) -> d
         **({"score_matching_losses": list(fitted.losses)} if any(fitted.losses) else {}),
         "bandwidth": None if alone else main.ratio.bandwidth,
         "squared_bias_before": before,
-        "squared_bias_after": 0.0 if alone else after,
+        "squared_bias_after": after,
         **describe_overlap(_support(fitted), (p.total, q.total)),
         "outside_fraction": outside_fractions(data, fitted.samples, fitted.numerics.seed),
         "rows": [p.total, q.total],
@@ -55,14 +55,18 @@ def _name_derivatives(fitted: Fitted) -> str:
 
 
 def _squared_bias(fitted: Fitted) -> tuple[float, float]:
-    """Return the mean of B², with equal weight for both samples, without guide and weight and with them."""
+    """Return the mean of B², with equal weight for both samples, without guide and weight and with them.
+
+    A guide alone smooths nothing, and has no such bias.
+    """
     random = np.random.default_rng(fitted.numerics.seed)
     few = [sample.thinned(_BIAS_ROWS, random) for sample in fitted.average.main.ratio.samples]
     balanced = np.concatenate([sample.weight / len(sample) for sample in few])
     x = np.concatenate([sample.points for sample in few])
-    bias = bias_terms(*fitted.derivatives, x).unweighted, fitted.residual_bias(x)
-    before, after = (float(np.average(b**2, weights=balanced)) for b in bias)
-    return before, after
+    before = np.average(bias_terms(*fitted.derivatives, x).unweighted ** 2, weights=balanced)
+    if isinstance(fitted.average.main.ratio, GuideAlone):
+        return float(before), 0.0
+    return float(before), float(np.average(fitted.residual_bias(x) ** 2, weights=balanced))
 
 
 def _support(fitted: Fitted) -> KernelPair:

@@ -1,4 +1,4 @@
-"""The fitted ratio as a mean of log ratios: of one member, or of several candidates that are about equally good.
+"""The fitted ratio as a combination of log ratios: of one member, or of several candidates.
 
 Single points and averages get different answers. A ratio at a point suffers from noise as much as from bias. An average
 of log ratios does not: noise that differs from point to point averages out. So for averages the loss that an unbiased
@@ -7,11 +7,15 @@ for averages is not.
 
 Candidates with similar losses share the answer: their log ratios are averaged with weights that decrease exponentially
 with the loss. At single points only the best bandwidth of each form takes part. In averages all bandwidths do, since
-their losses hardly differ although their bias does. Candidates that depend on the choice of axes take part only if they
-are clearly better; otherwise any affine copy of the data gives the same answer.
+their losses hardly differ although their bias does.
+
+Averages combine that mean with a second way to combine the candidates, the stack (see `stacking`). Where both agree,
+nothing changes. Where they differ, something is missed by most models, and what is missed makes the samples look more
+alike: the one in which they are farther apart gets the larger part. How far the two differ also tells how much may be
+missed altogether; see `_answers/uncertainty.py`.
 
 The best of many candidates owes part of its small loss to the rows that it was judged by. So where averages use the log
-ratio at a row, the shares come from the other rows: those outside the fold that the row belongs to.
+ratio at a row, shares and coefficients come from the other rows: those outside the fold that the row belongs to.
 """
 
 from collections.abc import Callable
@@ -22,12 +26,13 @@ from numpy.typing import NDArray
 
 from vwkde._data.sample import Sample
 from vwkde._data.validation import Array
-from vwkde._fit.candidates import Candidate, Coordinates, Space, judged_by_all_rows, on_all_rows
+from vwkde._fit.candidates import Candidate, Coordinates, FormKey, Space, judged_by_all_rows, on_all_rows
 from vwkde._fit.guided_ratio import Ratio
 from vwkde._fit.kernel_estimate import Numerics
+from vwkde._fit.stacking import fit_stack
 from vwkde._models.folds import deal_folds
 from vwkde._models.guides.cross_fit import FOLDS
-from vwkde._models.log_loss import AtBoth, fall_of_loss, mean_loss
+from vwkde._models.log_loss import AtBoth, mean_loss
 
 Floats = NDArray[np.float64]
 Masks = tuple[NDArray[np.bool_], NDArray[np.bool_]]
@@ -35,13 +40,15 @@ Masks = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 _FARTHEST = 1e9
 """Points farther out than this many standard deviations are moved to this distance, so that nothing overflows."""
-_CLEARLY = 2.0
-"""Standard errors by which a candidate that depends on the axes must be better."""
-_TEMPERATURE = 0.25
+_TEMPERATURE = 0.5
 """Share of the log likelihood that enters the shares of candidates: their losses are noisy and similar."""
 _SMALLEST_SHARE = 0.01
 _IGNORANCE = np.log(2) + 1e-12
 """The loss of a ratio that is one everywhere: a candidate with a larger loss is worse than no estimate."""
+_MOST_STACKED = 8
+"""Candidates in the stack: the best ones, each with its best bandwidth."""
+_FARTHER = 0.75
+"""The part of the answer that goes to the combination in which the samples are farther apart."""
 
 
 @dataclass(frozen=True)
@@ -59,27 +66,47 @@ class Member:
         return np.clip(self.coordinates(x), -_FARTHEST, _FARTHEST)
 
 
+Folds = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
 @dataclass(frozen=True)
 class FoldShares:
-    """The members' shares in averages at the rows of each fold, (folds, members), and the fold of every row."""
+    """How averages combine the members at the rows of each fold.
+
+    `shares`, of shape (folds, members), multiply the members' log ratios, `levels` are added, and `folds` are the folds
+    of the rows of both samples.
+    """
 
     shares: Floats
-    folds: tuple[NDArray[np.intp], NDArray[np.intp]]
+    levels: Floats
+    folds: Folds
 
     def at(self, side: int) -> Floats:
         """Return the shares at the rows of a sample, (members, rows)."""
         return self.shares[self.folds[side]].T
+
+    def level_at(self, side: int) -> Floats:
+        """Return what is added at the rows of a sample."""
+        return self.levels[self.folds[side]]
+
+    def mixed(self, other: "FoldShares", part: float) -> "FoldShares":
+        """Return a part of these shares and the rest of others."""
+        return FoldShares(
+            part * self.shares + (1 - part) * other.shares, part * self.levels + (1 - part) * other.levels, self.folds
+        )
 
 
 @dataclass(frozen=True)
 class Average:
     """The members that share the answer.
 
-    `by_fold` has the shares in averages for each fold; without it, all rows use the members' own shares.
+    `by_fold` has the shares in averages for each fold; without it, all rows use the members' own shares. `alternatives`
+    are the ways to combine the members that it is a mixture of.
     """
 
     members: tuple[Member, ...]
     by_fold: FoldShares | None = None
+    alternatives: tuple[FoldShares, ...] = ()
 
     @property
     def main(self) -> Member:
@@ -98,7 +125,16 @@ class Average:
 
     def at_samples(self, averages: bool) -> AtBoth:
         """Return the log ratios at both samples, each point left out, for averages or for single points."""
-        return self._mean(lambda ratio: ratio.at_samples, averages)
+        at_p, at_q = self._mean(lambda ratio: ratio.at_samples, averages)
+        if averages and self.by_fold is not None:
+            return at_p + self.by_fold.level_at(0), at_q + self.by_fold.level_at(1)
+        return at_p, at_q
+
+    def separation(self) -> float:
+        """Return how far apart the samples are: the difference of the mean log ratios over both, in averages."""
+        samples = self.main.ratio.samples
+        p, q = (np.average(u, weights=s.weight) for u, s in zip(self.at_samples(averages=True), samples, strict=True))
+        return float(p - q)
 
     def noise(self) -> AtBoth:
         """Return the variance, at both samples, that the guides' fits add to the log ratios used in averages."""
@@ -123,14 +159,18 @@ class Average:
 
 
 def average_of(
-    candidates: list[Candidate], spaces: list[Space], bandwidth: float | None, numerics: Numerics
+    candidates: list[Candidate],
+    spaces: list[Space],
+    bandwidth: float | None,
+    numerics: Numerics,
+    stacked: bool = False,
 ) -> Average:
     """Return the mean of the candidates that share the answer, each fitted to all rows of its space.
 
     If only some rows were used so far, all rows then decide again among those candidates: the others may have outliers
-    that ruin one of them.
+    that ruin one of them. With `stacked`, averages use the stack too.
     """
-    used = _worth_fitting(candidates, numerics.seed)
+    used = _worth_fitting(candidates, numerics.seed, stacked)
     fitted = []
     for space in spaces:
         chosen = [c for c, each in zip(candidates, used, strict=True) if each and c.space.name == space.name]
@@ -142,14 +182,22 @@ def average_of(
         Member(c.space.coordinates, c.space.name, ratio, at_points, in_averages)
         for c, ratio, at_points, in_averages in zip(judged, ratios, pointwise, average, strict=True)
     ]
-    return Average(tuple(members), FoldShares(*_shares_by_fold(judged, numerics.seed)))
+    mean = _mean_by_fold(judged, numerics.seed)
+    if not stacked:
+        return Average(tuple(members), mean)
+    ways = mean, _stack_by_fold(judged, numerics.seed)
+    nearer, farther = sorted(ways, key=lambda each: Average(tuple(members), each).separation())
+    return Average(tuple(members), farther.mixed(nearer, _FARTHER), ways)
 
 
-def _worth_fitting(candidates: list[Candidate], seed: int) -> NDArray[np.bool_]:
+def _worth_fitting(candidates: list[Candidate], seed: int, stacked: bool) -> NDArray[np.bool_]:
     """Mark the candidates with a share, at single points or in averages, by all rows or by those outside a fold."""
     pointwise, average = shares(candidates, averages=False), shares(candidates, averages=True)
+    by_fold = [*_mean_by_fold(candidates, seed).shares]
+    if stacked:
+        by_fold += [*_stack_by_fold(candidates, seed).shares]
     knows_nothing = [c.bandwidth is None and c.form.guide.form is None for c in candidates]
-    return np.asarray(np.any([pointwise, average, *_shares_by_fold(candidates, seed)[0], knows_nothing], axis=0))
+    return np.asarray(np.any([pointwise, average, *by_fold, knows_nothing], axis=0))
 
 
 def shares(candidates: list[Candidate], averages: bool, counted: Masks | None = None) -> list[float]:
@@ -158,13 +206,10 @@ def shares(candidates: list[Candidate], averages: bool, counted: Masks | None = 
     `counted` are the rows by whose losses candidates are compared: by default, all.
     """
     samples = candidates[0].space.samples
-    terms = [c.average_terms if averages else c.terms for c in candidates]
+    losses = _losses([c.average_terms if averages else c.terms for c in candidates], samples, counted)
     if counted is not None:
         samples = samples[0].subset(counted[0]), samples[1].subset(counted[1])
-        terms = [(at_p[counted[0]], at_q[counted[1]]) for at_p, at_q in terms]
-    losses = np.array([mean_loss(each, samples) for each in terms])
-    allowed = _allowed_axes(candidates, terms, losses, samples)
-    allowed &= losses <= max(_IGNORANCE, losses[allowed].min())
+    allowed = losses <= max(_IGNORANCE, losses.min())
     if not averages:
         allowed &= _best_bandwidths(candidates, losses)
     rows = 4 / sum(1 / sample.effective_rows for sample in samples)
@@ -173,30 +218,52 @@ def shares(candidates: list[Candidate], averages: bool, counted: Masks | None = 
     return list(share / share.sum())
 
 
-def _shares_by_fold(candidates: list[Candidate], seed: int) -> tuple[Floats, tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return the shares in averages, (folds, candidates), by the rows outside each fold; and the fold of every row."""
-    samples = candidates[0].space.samples
-    p, q = (deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in samples)
-    return np.array([shares(candidates, True, (p != fold, q != fold)) for fold in range(FOLDS)]), (p, q)
+def _deal(candidates: list[Candidate], seed: int) -> Folds:
+    p, q = (deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in candidates[0].space.samples)
+    return p, q
 
 
-def _best_bandwidths(candidates: list[Candidate], losses: Floats) -> NDArray[np.bool_]:
-    """Mark, for each form in each space, the bandwidth with the smallest loss."""
-    best: dict[tuple[str, tuple[str, bool]], int] = {}
+def _mean_by_fold(candidates: list[Candidate], seed: int) -> FoldShares:
+    """Return the mean of the best candidates by the rows outside each fold."""
+    p, q = _deal(candidates, seed)
+    by_fold = np.array([shares(candidates, True, (p != fold, q != fold)) for fold in range(FOLDS)])
+    return FoldShares(by_fold, np.zeros(FOLDS), (p, q))
+
+
+def _stack_by_fold(candidates: list[Candidate], seed: int) -> FoldShares:
+    """Return the stack of the best candidates by the rows outside each fold."""
+    p, q = _deal(candidates, seed)
+    by_fold, levels = np.zeros((FOLDS, len(candidates))), np.zeros(FOLDS)
+    for fold in range(FOLDS):
+        counted = p != fold, q != fold
+        start = np.array(shares(candidates, False, counted))
+        chosen = _to_stack(candidates, counted)
+        at_rows = [(c.at_samples[0][counted[0]], c.at_samples[1][counted[1]]) for c in (candidates[i] for i in chosen)]
+        samples = [sample.subset(mask) for sample, mask in zip(candidates[0].space.samples, counted, strict=True)]
+        by_fold[fold, chosen], levels[fold] = fit_stack(at_rows, start[chosen], (samples[0], samples[1]))
+    return FoldShares(by_fold, levels, (p, q))
+
+
+def _to_stack(candidates: list[Candidate], counted: Masks) -> NDArray[np.intp]:
+    """Return the best candidates by some rows, each with its best bandwidth."""
+    losses = _losses([c.terms for c in candidates], candidates[0].space.samples, counted)
+    best = np.flatnonzero(_best_bandwidths(candidates, losses, alone_too=True))
+    return best[np.argsort(losses[best], kind="stable")[:_MOST_STACKED]]
+
+
+def _losses(terms: list[AtBoth], samples: tuple[Sample, Sample], counted: Masks | None) -> Floats:
+    """Return the mean of the loss terms of each candidate, by the rows that count."""
+    if counted is not None:
+        samples = samples[0].subset(counted[0]), samples[1].subset(counted[1])
+        terms = [(at_p[counted[0]], at_q[counted[1]]) for at_p, at_q in terms]
+    return np.array([mean_loss(each, samples) for each in terms])
+
+
+def _best_bandwidths(candidates: list[Candidate], losses: Floats, alone_too: bool = False) -> NDArray[np.bool_]:
+    """Mark, for each form in each space, the bandwidth with the smallest loss; `alone_too` the guide alone as well."""
+    best: dict[tuple[str, FormKey, bool], int] = {}
     for i, c in enumerate(candidates):
-        key = c.space.name, c.form.key
+        key = c.space.name, c.form.key, alone_too and c.bandwidth is None
         if key not in best or losses[i] < losses[best[key]]:
             best[key] = i
     return np.isin(np.arange(len(candidates)), list(best.values()))
-
-
-def _allowed_axes(
-    candidates: list[Candidate], terms: list[AtBoth], losses: Floats, samples: tuple[Sample, Sample]
-) -> NDArray[np.bool_]:
-    """Mark the candidates that do not depend on the axes, or those that do if they are clearly better."""
-    axes_matter = np.array([c.axes_matter for c in candidates])
-    if axes_matter.all() or not axes_matter.any():
-        return np.ones(len(candidates), dtype=bool)
-    free, bound = (terms[np.flatnonzero(mask)[np.argmin(losses[mask])]] for mask in (~axes_matter, axes_matter))
-    fall, error = fall_of_loss(free, bound, samples)
-    return axes_matter if fall > _CLEARLY * error else ~axes_matter

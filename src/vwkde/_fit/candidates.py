@@ -18,7 +18,7 @@ from vwkde._fit.kernel_estimate import KernelEstimate, Numerics, PointWeight
 from vwkde._fit.kernel_pair import make_pair, pair_of
 from vwkde._fit.weighting import fit_weight
 from vwkde._models.derivatives import Models
-from vwkde._models.guides.cross_fit import CrossFitted, cross_fit, no_guide
+from vwkde._models.guides.cross_fit import CrossFitted, cross_fit, no_guide, suits
 from vwkde._models.log_loss import AtBoth, loss_of_noise, loss_terms, mean_loss
 from vwkde._models.weights.problem import WeightSettings
 from vwkde._models.weights.protocol import Weight
@@ -38,6 +38,9 @@ _STEPS = np.arange(-3, 9) / 2
 """Bandwidths are Scott's times two to these powers; in addition each guide is tried alone."""
 
 
+FormKey = tuple[str, int, bool]
+
+
 class Form(NamedTuple):
     """What the kernel sums contain: a guide, and a weight that both samples share."""
 
@@ -45,9 +48,9 @@ class Form(NamedTuple):
     weight: Weight
 
     @property
-    def key(self) -> tuple[str, bool]:
-        """Identifies the form among those of its space."""
-        return self.guide.name, isinstance(self.weight, UniformWeight)
+    def key(self) -> FormKey:
+        """Identifies the form among those of its space; two guides may be classifiers of the same name."""
+        return self.guide.name, id(self.guide.form), isinstance(self.weight, UniformWeight)
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,8 @@ def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -
 
     If a bandwidth is given, it is the only one, and no guide is a candidate alone.
     """
-    guides = [cross_fit(guide, space.samples, numerics.seed) for guide in space.guides]
+    tried = [guide for guide in space.guides if len(space.guides) == 1 or suits(guide, space.samples)]
+    guides = [cross_fit(guide, space.samples, numerics.seed) for guide in tried]
     smoothed = guides if bandwidth is not None else [guide for guide in guides if _takes_kernel_sums(guide, space)]
     forms = [Form(guide, UniformWeight()) for guide in smoothed]
     if space.weight is not None:
@@ -216,8 +220,8 @@ def _refitted(form: Form, space: Space, numerics: Numerics) -> Form:
 
 
 def _known_log_ratios(
-    space: Space, forms: dict[tuple[str, bool], Form], widths: list[float | None], numerics: Numerics
-) -> dict[tuple[tuple[str, bool], float | None], AtBoth]:
+    space: Space, forms: dict[FormKey, Form], widths: list[float | None], numerics: Numerics
+) -> dict[tuple[FormKey, float | None], AtBoth]:
     """Return the log ratios at the samples by form and bandwidth; one pass serves all of them."""
     finite = np.unique([h for h in widths if h is not None])
     if not len(finite):

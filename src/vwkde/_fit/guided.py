@@ -1,12 +1,11 @@
 """The guided form: kernel sums around a named guide, or around the best of many, chosen from the data."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from vwkde._coordinates.normal_scores import fit_scores_in_blocks, fit_whitened_scores
-from vwkde._data.sample import Sample
 from vwkde._fit.averaging import Average, Member, average_of
 from vwkde._fit.bandwidth import pair_bandwidth
 from vwkde._fit.candidates import Space, WeightTrial, find_candidates
@@ -14,6 +13,7 @@ from vwkde._fit.fitted import Fitted, Problem
 from vwkde._fit.guided_ratio import GuidedRatio, Ratio, tilted_derivatives
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.kernel_pair import make_pair
+from vwkde._fit.spaces import as_given, few_columns, normal_scores, whitened
 from vwkde._fit.subspace import find_subspace, project
 from vwkde._fit.weighting import fit_models, fit_weight
 from vwkde._models.derivatives import NO_LOSSES, Losses, Models, fit_derivatives, fit_gaussians
@@ -33,20 +33,29 @@ _CLEARLY = 2.0
 """Standard errors by which a weight must lower the log loss to be kept in addition to a guide."""
 
 
-def fit_auto(problem: Problem, settings: WeightSettings, bandwidth: float | str, subspace: bool) -> Fitted:
-    """Choose guide, bandwidth, weight and coordinates from the data.
+def fit_auto(
+    problem: Problem,
+    settings: WeightSettings,
+    bandwidth: float | str,
+    subspace: bool,
+    guides: Sequence[Any] = tuple(GUIDES),
+) -> Fitted:
+    """Choose guide, bandwidth, weight and coordinates from the data; `guides` are those to choose among.
 
     If there are too few rows for any guide, or a sample has no density, only plain kernel estimates are candidates.
     """
-    names = () if problem.degenerate else worth_trying(problem.rows)
+    names = () if problem.degenerate else worth_trying(guides, problem.rows)
     tried = (None, *names)
     models, losses = _trial_derivatives(problem, settings) if names else (problem.gaussians, NO_LOSSES)
-    space = Space("whitened", problem.whitening, problem.samples, tried)
-    spaces = [space]
+    spaces = [whitened(problem, tuple(filter(is_affine, tried)))]
     if names:
         few = replace(settings, max_basis=min(settings.max_basis, _FEW_BASIS))
-        spaces = [replace(space, weight=WeightTrial(few, models)), _normal_scores(problem, tried)]
-    average = _choose(spaces, _given(problem, bandwidth), subspace and bool(names), problem.numerics)
+        spaces[0] = replace(spaces[0], weight=WeightTrial(few, models))
+        given = as_given(problem, tried)
+        spaces += [normal_scores(problem, tried), given]
+        if problem.split is None:
+            spaces += few_columns(given, tried, problem.numerics.seed)
+    average = _choose(spaces, _given(problem, bandwidth), subspace and bool(names), problem.numerics, bool(names))
     samples = average.main.ratio.samples
     if samples[0] is not problem.samples[0]:
         models, losses = fit_gaussians(samples), NO_LOSSES
@@ -66,8 +75,9 @@ def fit_named(guide: Any, problem: Problem, settings: WeightSettings, bandwidth:
             DegenerateDataWarning,
         )
     guide = None if problem.degenerate or problem.rows < FEWEST_ROWS else guide
-    space = Space("whitened", problem.whitening, problem.samples, (guide,))
-    average = _choose([space], _given(problem, bandwidth), subspace and guide is not None, problem.numerics)
+    average = _choose(
+        [whitened(problem, (guide,))], _given(problem, bandwidth), subspace and guide is not None, problem.numerics
+    )
     if problem.degenerate:
         return Fitted(problem.samples, average, problem.gaussians, problem.numerics)
     main = average.main
@@ -82,8 +92,10 @@ def _given(problem: Problem, bandwidth: float | str) -> float | None:
     return None if bandwidth == "auto" else pair_bandwidth(problem.samples, bandwidth, problem.numerics)
 
 
-def _choose(spaces: list[Space], bandwidth: float | None, project_too: bool, numerics: Numerics) -> Average:
-    """Return the mean of the best candidates in some spaces.
+def _choose(
+    spaces: list[Space], bandwidth: float | None, project_too: bool, numerics: Numerics, stacked: bool = False
+) -> Average:
+    """Return the combination of the best candidates in some spaces.
 
     With `project_too` the first space may give way to a few of its directions, if a guide does not depend on the axes.
     """
@@ -95,27 +107,7 @@ def _choose(spaces: list[Space], bandwidth: float | None, project_too: bool, num
             spaces = [*spaces, project(spaces[0], subspace.directions)]
             in_subspace = subspace.candidates(thinned[0], bandwidth, numerics)
             candidates = [c for c in candidates if c.axes_matter] + in_subspace
-    return average_of(candidates, spaces, bandwidth, numerics)
-
-
-def _normal_scores(problem: Problem, tried: tuple[Any, ...]) -> Space:
-    """Return the samples with every column mapped to normal scores, then whitened; rows keep their order."""
-    data, weights = problem.held.data, problem.held.weights
-    if problem.split is None:
-        coordinates, split = fit_whitened_scores(*data, weights), None
-    else:
-        coordinates, split = fit_scores_in_blocks(data[0], weights[0], problem.split)
-
-    def mapped(side: int) -> Sample:
-        sample = problem.samples[side]
-        rest = sample.rest and replace(sample.rest, coordinates=coordinates)
-        pairs = None if split is None else replace(sample.made_of, split=split)
-        return replace(sample, points=coordinates(data[side])[sample.rows], rest=rest, pairs=pairs)
-
-    samples = mapped(0), mapped(1)
-    columns = samples[0].points.shape[1]
-    guides = tuple(name for name in tried if name is None or columns <= GUIDES[name].normal_scores_up_to)
-    return Space("normal scores", coordinates, samples, guides, axes_matter=True)
+    return average_of(candidates, spaces, bandwidth, numerics, stacked)
 
 
 def _trial_derivatives(problem: Problem, settings: WeightSettings) -> tuple[Models, Losses]:

@@ -99,15 +99,20 @@ def unbiased_gaussian(sample: Sample) -> GaussianModel:
 
 
 def noise_of_unbiased(model: GaussianModel, rows: float, x: Floats) -> Floats:
-    """Return the variance, at points, of the log density that `unbiased_gaussian` fits to rows of a normal sample.
+    """Return the variance, at points, of the log density that `unbiased_gaussian` fits to rows of a normal sample."""
+    d = x.shape[1]
+    return variance_of_unbiased(np.maximum(2 * (model.log_peak - model.log_density(x)) - d / rows, 0.0), rows, d)
 
-    It follows from the Wishart distribution too. With q the squared distance of a point from the mean, f degrees of
-    freedom and g = f − d, the log density varies by q²/2(g − 3) + q/n + ¼ Σ ψ′((f − i)/2) − q/(g − 1).
+
+def variance_of_unbiased(q: Floats, rows: float, d: int) -> Floats:
+    """Return the variance of an unbiased log density where the squared distance from the mean is q.
+
+    It follows from the Wishart distribution too. With f degrees of freedom and g = f − d, the log density varies by
+    q²/2(g − 3) + q/n + ¼ Σ ψ′((f − i)/2) − q/(g − 1).
     """
-    freedom, d = rows - 1, x.shape[1]
-    q = np.maximum(2 * (model.log_peak - model.log_density(x)) - d / rows, 0.0)
+    freedom = rows - 1
     volume = 0.25 * np.sum(polygamma(1, (freedom - np.arange(d)) / 2))
-    return q**2 / (2 * (freedom - d - 3)) + q / rows + volume - q / (freedom - d - 1)
+    return np.asarray(q**2 / (2 * (freedom - d - 3)) + q / rows + volume - q / (freedom - d - 1))
 
 
 def shrunk_gaussian(sample: Sample, towards: Floats | None = None) -> GaussianModel:

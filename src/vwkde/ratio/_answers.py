@@ -14,7 +14,7 @@ from vwkde._answers.diagnostics import describe_fit
 from vwkde._answers.functionals import KINDS, check_divergence, check_interval, unit_of
 from vwkde._answers.importance import importance_weights
 from vwkde._answers.overlap import may_be_infinite, warn_if_weights_cannot_represent
-from vwkde._answers.uncertainty import Compute, scatter_over_halves, systematic_error
+from vwkde._answers.uncertainty import Compute, scatter_over_halves, systematic_error, unseen
 from vwkde._data.sources import Ints
 from vwkde.ratio._at_points import AnswersAtPoints, on_its_threads
 from vwkde.results import Estimate
@@ -102,6 +102,7 @@ class RatioAnswers(AnswersAtPoints):
             systematic,
             confidence_level,
             degrees_of_freedom=min(sample.degrees_of_freedom for sample in self._fitted.samples),
+            unseen=unseen(self._fitted, kind, order, compute, value),
             open_above=open_above,
             diagnostics=self.diagnostics_,
         )

@@ -1,5 +1,6 @@
 """The estimator: its parameters, and how it is fitted."""
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -38,18 +39,20 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
 
     Two kernel density estimates share a weight function that cancels the leading bias of their ratio. The samples are
     whitened first, so that the pooled within-class covariance is the identity; `bandwidth` and `length_scale` are in
-    those units. Units and origin of the columns never change the answer. A rotation does so only where a model of
-    single columns (the guides "additive" and "boosting", or a map to normal scores) is clearly better.
+    those units. Units and origin of the columns never change the answer. A rotation may change that of `guide="auto"`:
+    columns mean something, and some of its candidates look at them one by one or in pairs.
 
     Parameters
     ----------
-    guide : str, None or classifier, default="auto"
+    guide : str, None, classifier or list, default="auto"
         A coarse log ratio that enters the weights. See the notes for the three forms.
 
         - "auto": chooses guide, bandwidth, weight and coordinates from the data.
         - None: the paper's form, without a guide.
-        - "gaussian", "shared-gaussian" (with one covariance), "shrunk-gaussian", "mixture": models of both densities.
+        - "gaussian", "shared-gaussian" (with one covariance), "shrunk-gaussian", "student" (heavy tails), "mixture":
+          models of both densities.
         - "logistic", "additive", "boosting", or any scikit-learn classifier: the log odds of a cross-fitted classifier.
+        - a list of such names and classifiers: like "auto", with these guides alone to choose among.
     weighting : {"variational", "network", "closed-form", "uniform"}, default="variational"
         The weight function: the kernel expansion that minimises the bias, a network that does so, (p₁p₂)^(−½) of the
         fitted densities, or no weight, which is the plain kernel density estimate. With `guide="auto"` it must be
@@ -116,8 +119,10 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
       the guide leaves, and is kept only where it clearly lowers the held-out log loss. `diagnostics_["weighting"]` is
       the weight in use, `diagnostics_["weighting_tried"]` the one that was tried. A guide needs at least 20 rows of
       each sample; with fewer, the ratio is estimated without it and a warning is raised.
-    - `guide="auto"`: guide, bandwidth, weight and coordinates are those with the lowest held-out log loss; close
-      candidates are averaged. The variational weight is one candidate among others.
+    - `guide="auto"` or a list: guide, bandwidth, weight and coordinates are those with the lowest held-out log loss;
+      close candidates are averaged. The variational weight is one candidate among others. Coordinates are the whitened
+      columns, their normal scores, a few directions, or a few of the columns. A classifier of the user gets the normal
+      scores of the columns.
 
     Where kernel sums do not improve on a guide, it is used alone: without smoothing there is no bandwidth, no weight
     and no bias to cancel. Networks need `vwkde[torch]`.
@@ -144,7 +149,7 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "guide": [StrOptions({"auto", *GUIDES}), None, HasMethods(["fit", "predict_proba"])],
+        "guide": [StrOptions({"auto", *GUIDES}), None, HasMethods(["fit", "predict_proba"]), list, tuple],
         "weighting": [StrOptions(set(WEIGHTS))],
         "derivatives": [StrOptions({"auto", *DERIVATIVES}), HasMethods(["fit"])],
         "target": [StrOptions(set(TARGETS))],
@@ -315,26 +320,39 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         if self.guide is None:
             return fit_paper(problem, settings, self.bandwidth, self.subspace is True)
         if self._is_auto:
-            return fit_auto(problem, settings, self.bandwidth, self.subspace is not False)
+            choice = {"guides": self.guide} if isinstance(self.guide, list | tuple) else {}
+            return fit_auto(problem, settings, self.bandwidth, self.subspace is not False, **choice)
         return fit_named(self.guide, problem, settings, self.bandwidth, self.subspace is True)
 
     @property
     def _is_auto(self) -> bool:
-        return isinstance(self.guide, str) and self.guide == "auto"
+        return isinstance(self.guide, list | tuple) or (isinstance(self.guide, str) and self.guide == "auto")
 
     def _check_combination(self) -> None:
-        """Refuse parameters of the weight that guide="auto" would have to ignore."""
+        """Refuse lists with other things than guides, and parameters of the weight that a choice would ignore."""
+        if isinstance(self.guide, list | tuple):
+            _check_guides(self.guide)
         if not self._is_auto:
             return
         for name, value in _CHOSEN_WITH_THE_GUIDE.items():
             given = getattr(self, name)
             if not (isinstance(given, str) and given == value):
                 raise ValueError(
-                    f"The {name!r} parameter of DensityRatio must be {value!r} with guide='auto', which chooses guide, "
-                    f"bandwidth and weight from the data. Got {given!r} instead; give guide=None for the paper's form, "
-                    f"or name a guide."
+                    f"The {name!r} parameter of DensityRatio must be {value!r} with guide='auto' or a list. They "
+                    f"choose guide, bandwidth and weight from the data. Got {given!r} instead; give guide=None for the "
+                    f"paper's form, or name a guide."
                 )
 
     def _card(self) -> str:
         """Return what a notebook shows, once fitted."""
         return ratio_card(self) if hasattr(self, "weight_") else ""
+
+
+def _check_guides(guides: Sequence[Any]) -> None:
+    """Refuse a list of guides that is empty or has something else in it."""
+    wrong = [g for g in guides if not (isinstance(g, str) and g in GUIDES) and not hasattr(g, "predict_proba")]
+    if wrong or not guides:
+        raise ValueError(
+            f"The 'guide' parameter of DensityRatio, if a list, must have at least one guide, each a name out of "
+            f"{list(GUIDES)} or a classifier with the methods fit and predict_proba. Got {wrong or guides!r} instead."
+        )

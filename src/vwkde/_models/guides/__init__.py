@@ -7,12 +7,20 @@ and their bias cancels to all orders in the bandwidth. If it is only close, the 
 `GUIDES` is the registry: a new named guide is a module here and one entry.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 from vwkde._data.sample import Sample
-from vwkde._models.guides.classifiers import ADDITIVE, BOOSTING, fit_classifier
-from vwkde._models.guides.densities import fit_gaussians, fit_shared_gaussians, fit_shrunk_gaussians, mixture_forms
+from vwkde._models.guides.classifiers import ADDITIVE, boosting_forms, fit_classifier
+from vwkde._models.guides.densities import (
+    fit_gaussians,
+    fit_shared_gaussians,
+    fit_shrunk_gaussians,
+    fit_students,
+    have_heavy_tails,
+    mixture_forms,
+)
 from vwkde._models.guides.kind import Fit, GuideKind
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
 
@@ -28,6 +36,15 @@ GUIDES: dict[str, GuideKind] = {
     ),
     "gaussian": GuideKind(_always(fit_gaussians), fewest_rows=20, affine=True, by_moments=True, unbiased=True),
     "shrunk-gaussian": GuideKind(_always(fit_shrunk_gaussians), fewest_rows=20, affine=True, by_moments=True),
+    # In normal scores no tail is heavy.
+    "student": GuideKind(
+        _always(fit_students),
+        fewest_rows=50,
+        affine=True,
+        unbiased=True,
+        normal_scores_up_to=0,
+        suits=have_heavy_tails,
+    ),
     "logistic": GuideKind(
         _always(*(partial(fit_logistic, inverse) for inverse in INVERSE_RIDGES)), fewest_rows=20, affine=True
     ),
@@ -37,9 +54,7 @@ GUIDES: dict[str, GuideKind] = {
     "additive": GuideKind(
         _always(partial(fit_classifier, ADDITIVE)), fewest_rows=100, affine=False, normal_scores_up_to=0
     ),
-    "boosting": GuideKind(
-        _always(partial(fit_classifier, BOOSTING)), fewest_rows=100, affine=False, normal_scores_up_to=0
-    ),
+    "boosting": GuideKind(boosting_forms, fewest_rows=100, affine=False, normal_scores_up_to=0),
 }
 """Guides by name, in the order in which they are tried."""
 
@@ -47,6 +62,8 @@ FEWEST_ROWS = min(kind.fewest_rows for kind in GUIDES.values())
 """Rows of the smaller sample below which no guide is fitted."""
 
 
-def worth_trying(rows: float) -> tuple[str, ...]:
-    """Return the names of the guides that this many rows of the smaller sample can support."""
-    return tuple(name for name, kind in GUIDES.items() if rows >= kind.fewest_rows)
+def worth_trying(guides: Iterable[Any], rows: float) -> tuple[Any, ...]:
+    """Return the guides, by name or as classifiers, that this many rows of the smaller sample can support."""
+    fewest = {name: kind.fewest_rows for name, kind in GUIDES.items()}
+    given = [guide for guide in guides if guide is not None]
+    return tuple(guide for guide in given if rows >= (fewest[guide] if isinstance(guide, str) else FEWEST_ROWS))

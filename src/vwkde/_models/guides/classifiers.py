@@ -1,6 +1,7 @@
 """Guides made of a classifier: the log odds that a row comes from the numerator."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from vwkde._compute import parallel
 from vwkde._data.sample import Sample
+from vwkde._models.guides.kind import Fit
 from vwkde._runtime.quiet import without_convergence_warnings
 
 Floats = NDArray[np.float64]
@@ -84,6 +86,21 @@ class AdditiveSplines(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 ADDITIVE = make_pipeline(AdditiveSplines(), LogisticRegression(max_iter=1_000))
-BOOSTING = HistGradientBoostingClassifier(
-    max_iter=60, max_leaf_nodes=8, max_bins=63, l2_regularization=1.0, early_stopping=False, random_state=0
-)
+
+
+def _boosting(rounds: int, leaves: int) -> HistGradientBoostingClassifier:
+    return HistGradientBoostingClassifier(
+        max_iter=rounds, max_leaf_nodes=leaves, max_bins=63, l2_regularization=1.0, early_stopping=False, random_state=0
+    )
+
+
+BOOSTING = _boosting(60, 8)
+_MANY_ROWS = 1_000
+"""Rows of the smaller sample from which larger trees, and more of them, may be worth their time."""
+
+
+def boosting_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
+    """Return boosted trees, and more and larger ones if there are many rows."""
+    rows = min(numerator.effective_rows, denominator.effective_rows)
+    kinds = [BOOSTING] if rows < _MANY_ROWS else [BOOSTING, _boosting(150, 16)]
+    return tuple(partial(fit_classifier, kind) for kind in kinds)

@@ -17,6 +17,7 @@ from vwkde._models.guides import GUIDES
 from vwkde._models.guides.classifiers import WORTH_THREADS, fit_classifier
 from vwkde._models.guides.kind import Fit, Guide, GuideKind, NoisyGuide
 from vwkde._models.log_loss import AtBoth, log_loss
+from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
 Samples = tuple[Sample, Sample]
@@ -30,23 +31,42 @@ _LARGEST = 40.0
 class CrossFitted:
     """A guide with its values at the two samples, each by a model that did not see the point.
 
-    `form` is what was requested: a name, a classifier or None. `noise` is the jackknife variance of the guide at the
-    two samples, from the differences between the models; `noise_by_theory` is the variance that theory gives, for
-    guides that have one.
+    `form` is what was requested: a name, a classifier or None. `points` are those of the samples.
     """
 
     form: Any
     models: tuple[Guide, ...]
     at_samples: AtBoth
-    noise: AtBoth
-    noise_by_theory: AtBoth | None = None
+    points: AtBoth
+
+    @lazy
+    def noise(self) -> AtBoth:
+        """The jackknife variance of the guide at the two samples, from the differences between the models."""
+        p, q = (self._jackknife(points) for points in self.points)
+        return p, q
+
+    def _jackknife(self, points: Floats) -> Floats:
+        if len(self.models) < 2:
+            return np.zeros(len(points))
+        values = np.clip([model(points) for model in self.models], -_LARGEST, _LARGEST)
+        return np.asarray((len(values) - 1) * values.var(axis=0))
+
+    @property
+    def noise_by_theory(self) -> AtBoth | None:
+        """The mean variance of the models at both samples, or None if there is no theory of it."""
+        known = [model for model in self.models if isinstance(model, NoisyGuide)]
+        if not known:
+            return None
+        p, q = (np.asarray(np.mean([model.noise(points) for model in known], axis=0)) for points in self.points)
+        return p, q
 
     @property
     def sure_noise(self) -> AtBoth:
         """The smaller of both, in the mean over a sample: if the rows are few, the jackknife's is too large."""
-        if self.noise_by_theory is None:
+        by_theory = self.noise_by_theory
+        if by_theory is None:
             return self.noise
-        p, q = (min(each, key=np.mean) for each in zip(self.noise, self.noise_by_theory, strict=True))
+        p, q = (min(each, key=np.mean) for each in zip(self.noise, by_theory, strict=True))
         return p, q
 
     @property
@@ -87,10 +107,15 @@ def is_affine(guide: Any) -> bool:
     return guide is None or (isinstance(guide, str) and GUIDES[guide].affine)
 
 
+def suits(guide: Any, samples: Samples) -> bool:
+    """Return whether a guide is worth trying on these samples, among others."""
+    return not isinstance(guide, str) or GUIDES[guide].suits(*samples)
+
+
 def no_guide(samples: Samples) -> CrossFitted:
     """Return u₀ = 0, which leaves the kernel estimates unchanged."""
     zeros = np.zeros(len(samples[0])), np.zeros(len(samples[1]))
-    return CrossFitted(None, (), zeros, zeros)
+    return CrossFitted(None, (), zeros, (samples[0].points, samples[1].points))
 
 
 def cross_fit(guide: Any, samples: Samples, seed: int) -> CrossFitted:
@@ -111,33 +136,29 @@ def _best_form(guide: Any, samples: Samples, seed: int) -> CrossFitted:
         if by_moments and sample.rest is not None:
             sample.rest.gather()
 
-    def fit(job: tuple[Fit, int]) -> Guide:
-        form, fold = job
-        with parallel.single_threaded():
-            return form(*(s.subset(f != fold, by_moments) for s, f in zip(samples, folds, strict=True)))
+    def fit(form: Fit) -> CrossFitted:
+        def without(fold: int) -> Guide:
+            with parallel.single_threaded():
+                return form(*(s.subset(f != fold, by_moments) for s, f in zip(samples, folds, strict=True)))
 
-    models = parallel.run(fit, [(form, fold) for form in forms for fold in range(FOLDS)], "guides")
-    by_form = [tuple(models[start : start + FOLDS]) for start in range(0, len(models), FOLDS)]
-    fits = [_collect(guide, each, samples, folds) for each in by_form]
-    return min(fits, key=lambda fitted: log_loss(fitted.at_samples, samples))
+        return _collect(guide, tuple(parallel.run(without, range(FOLDS), "guides")), samples, folds)
+
+    best = fit(forms[0])
+    for form in forms[1:]:
+        more_flexible = fit(form)
+        if log_loss(more_flexible.at_samples, samples) >= log_loss(best.at_samples, samples):
+            break
+        best = more_flexible
+    return best
 
 
 def _collect(
     form: Any, models: tuple[Guide, ...], samples: Samples, folds: tuple[NDArray[np.intp], ...]
 ) -> CrossFitted:
-    held_out, noise = [], []
+    held_out = []
     for sample, fold in zip(samples, folds, strict=True):
-        values = np.clip([model(sample.points) for model in models], -_LARGEST, _LARGEST)
-        held_out.append(values[fold, np.arange(len(sample))])
-        noise.append((FOLDS - 1) * values.var(axis=0))
-    by_theory = _noise_by_theory(models, samples)
-    return CrossFitted(form, models, (held_out[0], held_out[1]), (noise[0], noise[1]), by_theory)
-
-
-def _noise_by_theory(models: tuple[Guide, ...], samples: Samples) -> AtBoth | None:
-    """Return the mean variance of the models at both samples, or None if there is no theory of it."""
-    known = [model for model in models if isinstance(model, NoisyGuide)]
-    if not known:
-        return None
-    p, q = (np.asarray(np.mean([model.noise(sample.points) for model in known], axis=0)) for sample in samples)
-    return p, q
+        values = np.empty(len(sample))
+        for number, model in enumerate(models):
+            values[fold == number] = np.clip(model(sample.points[fold == number]), -_LARGEST, _LARGEST)
+        held_out.append(values)
+    return CrossFitted(form, models, (held_out[0], held_out[1]), (samples[0].points, samples[1].points))

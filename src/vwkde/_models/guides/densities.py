@@ -24,9 +24,13 @@ from vwkde._models.gaussian import (
     unbiased_gaussian,
 )
 from vwkde._models.guides.kind import Fit
+from vwkde._models.student import JackknifedStudent, fit_student, jackknifed_student
 
 Floats = NDArray[np.float64]
 LogDensity = Callable[[Floats], Floats]
+
+_GAUSSIAN_FREEDOM = 30.0
+"""Degrees of freedom from which a Student t distribution is hardly different from a Gaussian."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,40 @@ def fit_shared_gaussians(numerator: Sample, denominator: Sample) -> LogDensityDi
     freedom = numerator.effective_rows + denominator.effective_rows - 2
     kind = ShrunkGaussians if is_few(freedom, numerator.points.shape[1]) else LogDensityDifference
     return kind(p.log_density, q.log_density)
+
+
+def have_heavy_tails(numerator: Sample, denominator: Sample) -> bool:
+    """Return whether a Student t distribution fits a sample better than a Gaussian, by the degrees of freedom."""
+    if any(is_few(sample.effective_rows - 1, sample.points.shape[1]) for sample in (numerator, denominator)):
+        return False
+    return min(fit_student(sample).freedom for sample in (numerator, denominator)) < _GAUSSIAN_FREEDOM
+
+
+@dataclass(frozen=True)
+class Students:
+    """The guide from two Student t distributions with log densities that are nearly unbiased."""
+
+    numerator: JackknifedStudent
+    denominator: JackknifedStudent
+
+    def __call__(self, x: Floats) -> Floats:
+        """Return log p₁ − log p₂ of the models."""
+        return self.numerator.log_density(x) - self.denominator.log_density(x)
+
+    def noise(self, x: Floats) -> Floats:
+        """Return the variance of the guide at points."""
+        return self.numerator.noise(x) + self.denominator.noise(x)
+
+
+def fit_students(numerator: Sample, denominator: Sample) -> Students | LogDensityDifference:
+    """Return the guide from two Student t distributions, or from shrunk Gaussians if the rows are too few."""
+    if any(is_few(0.8 * s.effective_rows - 1, s.points.shape[1]) for s in (numerator, denominator)):
+        return fit_shrunk_gaussians(numerator, denominator)
+    if denominator.marginals is None:
+        return Students(jackknifed_student(numerator), jackknifed_student(denominator))
+    x, y = (jackknifed_student(marginal).log_density for marginal in denominator.marginals)
+    product = LogProduct(denominator.made_of.split, x, y)
+    return LogDensityDifference(jackknifed_student(numerator).log_density, product)
 
 
 def mixture_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:

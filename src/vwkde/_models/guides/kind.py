@@ -38,7 +38,8 @@ class GuideKind:
     Parameters
     ----------
     forms
-        Takes both samples and returns ways to fit the guide; the one with the smallest cross-fitted log loss is used.
+        Takes both samples and returns ways to fit the guide, from rigid to flexible. They are tried in this order while
+        the cross-fitted log loss falls.
     fewest_rows
         Smallest number of rows, of the smaller sample, with which the guide is tried.
     affine
@@ -49,6 +50,8 @@ class GuideKind:
         Whether its error averages out over points, so that averages need not count it.
     normal_scores_up_to
         Largest number of columns with which the guide is also tried on normal scores.
+    suits
+        Whether the guide is worth trying on these samples, among others.
     """
 
     forms: Callable[[Sample, Sample], tuple[Fit, ...]]
@@ -57,3 +60,4 @@ class GuideKind:
     by_moments: bool = False
     unbiased: bool = False
     normal_scores_up_to: float = np.inf
+    suits: Callable[[Sample, Sample], bool] = lambda _numerator, _denominator: True

@@ -14,7 +14,7 @@ from vwkde._models.guides.classifiers import fit_classifier
 Floats = NDArray[np.float64]
 
 INVERSE_RIDGES = (0.001, 0.01, 0.1, 1.0)
-"""Ridges to choose from, as scikit-learn's C."""
+"""Ridges to choose from, as scikit-learn's C, the strongest first."""
 _MOST_FEATURES = 2_000
 """With more quadratic features than this the guide is linear."""
 
@@ -44,7 +44,7 @@ def fit_logistic(inverse_ridge: float, numerator: Sample, denominator: Sample) -
     if not root.shape[1]:  # rows that are all equal, without the few that differ
         return QuadraticLogistic(centre, root, 0.0, np.zeros(0))
     quadratic = [replace(s, points=quadratic_features((s.points - centre) @ root)) for s in samples]
-    model = fit_classifier(LogisticRegression(C=inverse_ridge, tol=1e-8, max_iter=1_000), *quadratic).classifier
+    model = fit_classifier(LogisticRegression(C=inverse_ridge, tol=1e-6, max_iter=1_000), *quadratic).classifier
     return QuadraticLogistic(centre, root, float(model.intercept_[0]), model.coef_[0])
 
 

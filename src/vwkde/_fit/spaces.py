@@ -1,0 +1,79 @@
+"""The coordinate systems in which the default looks for candidates.
+
+- whitened: the guides that do not depend on the axes, and the paper's weight;
+- normal scores: every column mapped to normal scores, then whitened, for skewed and heavy-tailed columns;
+- as given: every column mapped to normal scores and left alone, for guides that split or bend single columns;
+- columns: the few of those columns that carry the ratio, if there are such, whitened.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from vwkde._coordinates.axes import principal_axes
+from vwkde._coordinates.normal_scores import fit_normal_scores, fit_scores_in_blocks, fit_whitened_scores
+from vwkde._coordinates.projection import Projection, project_samples
+from vwkde._data.sample import Sample
+from vwkde._fit.candidates import Coordinates, Space
+from vwkde._fit.columns import informative_columns
+from vwkde._fit.fitted import Problem
+from vwkde._models.gaussian import pooled_covariance
+from vwkde._models.guides import GUIDES
+from vwkde._models.guides.cross_fit import is_affine
+
+Guides = tuple[Any, ...]
+
+
+def whitened(problem: Problem, guides: Guides) -> Space:
+    """Return the samples in whitened coordinates."""
+    return Space("whitened", problem.whitening, problem.samples, guides)
+
+
+def normal_scores(problem: Problem, guides: Guides) -> Space:
+    """Return the samples with every column mapped to normal scores, then whitened."""
+    data, weights = problem.held.data, problem.held.weights
+    if problem.split is None:
+        coordinates, split = fit_whitened_scores(*data, weights), None
+    else:
+        coordinates, split = fit_scores_in_blocks(data[0], weights[0], problem.split)
+    columns = coordinates.whitening.matrix.shape[1]
+    tried = tuple(guide for guide in guides if is_affine(guide) and _suits_scores(guide, columns))
+    return Space("normal scores", coordinates, _placed(problem, coordinates, split), tried, axes_matter=True)
+
+
+def as_given(problem: Problem, guides: Guides) -> Space:
+    """Return the samples with every column mapped to normal scores, and the guides that depend on the axes."""
+    coordinates = fit_normal_scores(*problem.held.data, problem.held.weights)
+    samples = _placed(problem, coordinates, problem.split)
+    return Space("as given", coordinates, samples, tuple(g for g in guides if not is_affine(g)), axes_matter=True)
+
+
+def few_columns(given: Space, guides: Guides, seed: int) -> list[Space]:
+    """Return the samples in the few columns, as given, that carry the ratio; no space if there are none."""
+    columns = informative_columns(given.samples, seed)
+    if len(columns) < 2:
+        return []
+    chosen = np.eye(given.samples[0].points.shape[1])[:, columns]
+    root = principal_axes(pooled_covariance(project_samples(given.samples, chosen)), np.finfo(np.float64).eps).root
+    samples = project_samples(given.samples, chosen @ root)
+    tried = tuple(guide for guide in guides if not is_affine(guide) or _suits_scores(guide, len(columns)))
+    return [Space("columns", Projection(given.coordinates, chosen @ root), samples, tried, axes_matter=True)]
+
+
+def _suits_scores(guide: Any, columns: int) -> bool:
+    """Return whether a guide is worth trying on so many columns of normal scores."""
+    return guide is None or columns <= GUIDES[guide].normal_scores_up_to
+
+
+def _placed(problem: Problem, coordinates: Coordinates, split: int | None) -> tuple[Sample, Sample]:
+    """Return the samples in other coordinates; rows keep their order."""
+
+    def mapped(side: int) -> Sample:
+        sample = problem.samples[side]
+        rest = sample.rest and replace(sample.rest, coordinates=coordinates)
+        pairs = None if split is None else replace(sample.made_of, split=split)
+        points = coordinates(problem.held.data[side])[sample.rows]
+        return replace(sample, points=points, rest=rest, pairs=pairs)
+
+    return mapped(0), mapped(1)
