@@ -1,5 +1,8 @@
-"""What columns look like in life. Coarse columns lose information, so a tilt is put on them afterwards; warps, copies and
-columns of noise change no density ratio, so they come last."""
+"""What columns look like in life.
+
+Coarse columns lose information, so they come before the tilt, which is a function of them. Warps, copies and columns of
+noise change no density ratio, so they come last.
+"""
 
 from collections.abc import Callable
 
@@ -13,7 +16,7 @@ Dressing = Callable[[Floats, Random], Floats]
 
 
 def rounded(pilot: Floats, random: Random) -> Coarsening:
-    """Round columns to between a third and three steps of their standard deviation."""
+    """Round columns to steps of a tenth of their standard deviation, a third of it, or all."""
     centre, scale = centre_and_scale(pilot)
     step = scale * random.choice([1 / 3, 1.0, 0.1], size=len(centre))
     return lambda x: step * np.rint((x - centre) / step)
@@ -28,8 +31,8 @@ def counts(pilot: Floats, random: Random) -> Coarsening:
 
 def zeros(pilot: Floats, random: Random) -> Coarsening:
     """Turn columns into amounts: zero below a quantile, and skewed above."""
-    centre, scale = centre_and_scale(pilot)
-    least = np.array([np.quantile(column, random.uniform(0.2, 0.9)) for column in pilot.T])
+    _, scale = centre_and_scale(pilot)
+    least = np.array([np.quantile(np.unique(column), random.uniform(0.2, 0.9)) for column in pilot.T])
     return lambda x: np.expm1(np.clip((x - least) / scale, 0, 12))
 
 
@@ -47,7 +50,7 @@ def categories(pilot: Floats, random: Random) -> Coarsening:
         z, result = (x - centre) / scale + uneven, np.zeros_like(x)
         for group in groups:
             part = z[:, group]
-            result[:, group] = part > 0 if part.shape[1] == 1 else part == part.max(axis=1, keepdims=True)
+            result[:, group] = part > 0 if part.shape[1] == 1 else np.eye(part.shape[1])[part.argmax(axis=1)]
         return result
 
     return coarsen
@@ -70,7 +73,7 @@ def warped(pilot: Floats, total: int, random: Random) -> Dressing:
     del total
     units = 10.0 ** random.integers(-3, 4, size=pilot.shape[1])
     marginals = odd_marginals(pilot, random, 0.6)
-    return lambda x, random: units * marginals(x)
+    return lambda x, _: units * marginals(x)
 
 
 def copies(pilot: Floats, total: int, random: Random) -> Dressing:

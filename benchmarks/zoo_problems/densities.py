@@ -124,7 +124,7 @@ def student(columns: int, random: Random) -> Density:
 
 
 def mixture(columns: int, random: Random) -> Density:
-    """Return a mixture of two to five Gaussians; their means differ in at most four columns, or else none overlap."""
+    """Return a mixture of two to five Gaussians, whose means differ in at most four columns."""
     count, spread = int(random.integers(2, 6)), random.uniform(1.0, 2.5)
     differing = np.arange(columns) < 4
     parts = [

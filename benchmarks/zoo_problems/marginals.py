@@ -30,7 +30,7 @@ def odd_marginals(pilot: Floats, random: Random, share: float = 1.0) -> Map:
 
 
 def centre_and_scale(pilot: Floats) -> tuple[Floats, Floats]:
-    """Return the mean and standard deviation of columns, both without the outer percents; constant ones have scale 1."""
+    """Return the mean and standard deviation of columns, with outliers pulled in; constant columns have scale 1."""
     inner = np.clip(pilot, *np.quantile(pilot, [0.01, 0.99], axis=0))
     scale = inner.std(axis=0)
     return inner.mean(axis=0), np.where(scale > 0, scale, 1.0)

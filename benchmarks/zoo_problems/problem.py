@@ -17,6 +17,9 @@ from zoo_problems.tilts import TILTS, random_tilt
 from zoo_problems.truths import KINDS, Truth, truth
 
 _PILOT = 10_000
+"""Rows that tell the scales of a base, and how strong a tilt is."""
+_ATTEMPTS = 50
+"""Changes that are drawn before a problem is left without one."""
 
 
 class Sample(NamedTuple):
@@ -159,12 +162,13 @@ def _changed(seed: int, rows: tuple[int, int], columns: int, target: float, rand
 def _random_sides(base: Density, pilot: Floats, target: float, rows: int, random: Random) -> Any:
     """Return the name of a change, and P and Q. Changes whose tail is too heavy at any strength are drawn again."""
     names = [name for name in CHANGES if pilot.shape[1] > 1 or name not in NEED_TWO_COLUMNS]
-    strength = 0.0
-    while not strength:
+    for _ in range(_ATTEMPTS):
         name, swapped = str(random.choice(names)), random.uniform() < 0.5
         change = CHANGES[name](base, *centre_and_scale(pilot), random)
         strength = change_strength(base, change, swapped, target, rows, random)
-    return name, ((base, change(strength)) if swapped else (change(strength), base))
+        if strength:
+            return name, ((base, change(strength)) if swapped else (change(strength), base))
+    return "none", (base, base)
 
 
 def _marginals(name: str, pilot: Floats, random: Random) -> Any:
@@ -183,6 +187,8 @@ def _tilted(seed: int, rows: tuple[int, int], columns: int, target: float, rando
     inner = _inner_columns(columns, kind, random)
     base = None if name == _TABLE_ROWS else SAMPLERS[name](inner, random)
     pilot = base(_PILOT, random) if base else random_table(inner, random, _LEAST_TABLE)
+    if not base:
+        rows = (min(rows[0], len(pilot) // 2), min(rows[1], len(pilot) // 2))
     if kind in COARSE:
         coarsen = COARSE[kind](pilot, random)
         base, pilot = base and _then(base, coarsen), coarsen(pilot)
@@ -199,15 +205,15 @@ def _tilted(seed: int, rows: tuple[int, int], columns: int, target: float, rando
 
 
 def _strong_tilt(pilot: Floats, shares: tuple[float, float], target: float, rows: int, random: Random) -> Any:
-    """Return the name of a tilt, the tilt and its strength. Those that are too heavy at any strength are drawn again."""
-    strength = 0.0
-    while not strength:
+    """Return the name of a tilt, the tilt and its strength. Those whose tail is too heavy are drawn again."""
+    for _ in range(_ATTEMPTS if target else 0):
         name = str(random.choice(list(TILTS)))
         tilt = random_tilt(name, pilot, random)
-        if not target:
-            return "none", tilt, 0.0
-        strength = tilt_strength(tilt(pilot), shares, target, rows) if np.ptp(tilt(pilot)) else 0.0
-    return f"tilt: {name}", tilt, strength
+        values = tilt(pilot)
+        strength = tilt_strength(values, shares, target, rows) if np.ptp(values) else 0.0
+        if strength:
+            return f"tilt: {name}", tilt, strength
+    return "none", lambda x: np.zeros(len(x)), 0.0
 
 
 _TABLE_ROWS = "table rows"
@@ -234,5 +240,5 @@ def _inner_columns(columns: int, kind: str, random: Random) -> int:
 
 def _dressing(kind: str, pilot: Floats, columns: int, random: Random) -> Dressing:
     if kind == "plain":
-        return lambda x, random: x
+        return lambda x, _: x
     return DRESSED[kind](pilot, columns, random)
