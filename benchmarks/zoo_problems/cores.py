@@ -33,11 +33,20 @@ class Reference(NamedTuple):
     q_weight: Floats
 
 
+class Sample(NamedTuple):
+    """Rows of P and of Q, and more rows of either that no estimator is fitted to."""
+
+    p: Rows
+    q: Rows
+    fresh_p: Rows
+    fresh_q: Rows
+
+
 class Core(Protocol):
     """Two densities with a known ratio."""
 
-    def sample(self, rows: tuple[int, int], random: Random) -> tuple[Rows, Rows]:
-        """Return rows of P and of Q."""
+    def sample(self, rows: tuple[int, int], fresh: int, random: Random) -> Sample:
+        """Return rows of P and of Q, which do not depend on how many fresh ones are asked for."""
         ...
 
     def references(self) -> list[Reference]:
@@ -58,11 +67,14 @@ class DensityPair:
         """Return the log ratio at points."""
         return self.numerator.log_density(x) - self.denominator.log_density(x)
 
-    def sample(self, rows: tuple[int, int], random: Random) -> tuple[Rows, Rows]:
+    def sample(self, rows: tuple[int, int], fresh: int, random: Random) -> Sample:
         """Return rows of P and of Q."""
-        sides = zip((self.numerator, self.denominator), rows, strict=True)
-        p, q = (density.sample(count, random) for density, count in sides)
-        return Rows(p, self.log_ratio(p)), Rows(q, self.log_ratio(q))
+        drawn = [
+            side.sample(count, random)
+            for counts in (rows, (fresh, fresh))
+            for side, count in zip((self.numerator, self.denominator), counts, strict=True)
+        ]
+        return Sample(*(Rows(x, self.log_ratio(x)) for x in drawn))
 
     def references(self) -> list[Reference]:
         """Return independent references: rows of both densities, each weighted by its share of the two."""
@@ -93,13 +105,17 @@ class Tilted:
         (p, q), (log_p, log_q) = self.powers, self._log_means
         return (p - q) * tilt - log_p + log_q
 
-    def sample(self, rows: tuple[int, int], random: Random) -> tuple[Rows, Rows]:
+    def sample(self, rows: tuple[int, int], fresh: int, random: Random) -> Sample:
         """Return rows of P and of Q."""
-        p, q = (self._accepted(power, count, random) for power, count in zip(self.powers, rows, strict=True))
-        return Rows(p, self.log_ratio(p)), Rows(q, self.log_ratio(q))
+        drawn = [
+            self._accepted(power, count, random)
+            for counts in (rows, (fresh, fresh))
+            for power, count in zip(self.powers, counts, strict=True)
+        ]
+        return Sample(*(Rows(x, self.log_ratio(x)) for x in drawn))
 
     def _accepted(self, power: float, rows: int, random: Random) -> Floats:
-        parts, missing = [], rows
+        parts, missing = [self.base(1, random)[:0]], rows
         while missing > 0:
             x = self.base(int(np.clip(2 * missing, 500, _CHUNK)), random)
             chance = np.exp(power * self.tilt(x) - 0.5 * abs(power))  # a tilt lies between −½ and ½
@@ -130,25 +146,25 @@ class TableRows:
     tilt: Tilt
     powers: tuple[float, float]
 
-    def sample(self, rows: tuple[int, int], random: Random) -> tuple[Rows, Rows]:
-        """Return rows of P and of Q, which have none in common; fewer than asked for if the table has no more."""
+    def sample(self, rows: tuple[int, int], fresh: int, random: Random) -> Sample:
+        """Return rows of P and of Q, which have none in common, and as many fresh ones as the table has left."""
         order, half = random.permutation(len(self.table)), len(self.table) // 2
-        sides = zip(self.powers, rows, (order[:half], order[half:]), strict=True)
-        p, q = (self._accepted(power, count, part, random) for power, count, part in sides)
-        return p, q
-
-    def _accepted(self, power: float, rows: int, part: Floats, random: Random) -> Rows:
-        chosen = part[random.uniform(size=len(part)) < self._chance(power)[part]][:rows]
-        return Rows(self.table[chosen], self._log_ratio[chosen])
+        parts = order[:half], order[half:]
+        p, q = (
+            part[random.uniform(size=len(part)) < self._chance(power)[part]]
+            for power, part in zip(self.powers, parts, strict=True)
+        )
+        n, m = rows
+        chosen = p[:n], q[:m], p[n : n + fresh], q[m : m + fresh]
+        return Sample(*(Rows(self.table[part], self._log_ratio[part]) for part in chosen))
 
     def _chance(self, power: float) -> Floats:
         logs = power * self.tilt(self.table)
         return np.exp(logs - logs.max())
 
     def most_rows(self) -> tuple[int, int]:
-        """Return how many rows of P and of Q there nearly always are: the mean less four standard deviations."""
-        means = [0.5 * self._chance(power).sum() for power in self.powers]
-        p, q = (int(mean - 4 * np.sqrt(mean)) for mean in means)
+        """Return half of the rows of P and of Q that there are on average, so that some are left."""
+        p, q = (int(0.25 * self._chance(power).sum()) for power in self.powers)
         return p, q
 
     @cached_property

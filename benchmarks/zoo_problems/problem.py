@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from zoo_problems.changes import CHANGES, NEED_TWO_COLUMNS
 from zoo_problems.columns import ADDING, COARSE, DRESSED, Dressing
-from zoo_problems.cores import Core, DensityPair, Reference, Rows, TableRows, Tilted
+from zoo_problems.cores import Core, DensityPair, Reference, Rows, Sample, TableRows, Tilted
 from zoo_problems.densities import DENSITIES, Density, Floats, Random
 from zoo_problems.marginals import MONOTONE, centre_and_scale, odd_marginals
 from zoo_problems.samplers import SAMPLERS, random_table
@@ -20,15 +20,6 @@ _PILOT = 10_000
 """Rows that tell the scales of a base, and how strong a tilt is."""
 _ATTEMPTS = 50
 """Changes that are drawn before a problem is left without one."""
-
-
-class Sample(NamedTuple):
-    """Both samples of a repetition, and more rows of either that no estimator is fitted to."""
-
-    p: Rows
-    q: Rows
-    fresh_p: Rows
-    fresh_q: Rows
 
 
 @dataclass(frozen=True)
@@ -50,19 +41,14 @@ class Problem:
 
     def draw(self, repetition: int = 0, fresh: int = 0) -> Sample:
         """Return the samples of a repetition with their log ratios, and `fresh` more rows of each density."""
-        random = np.random.default_rng([self.seed, 1, repetition])
-        n, m = self.rows
-        p, q = (self._dressed(rows, random) for rows in self.core.sample((n + fresh, m + fresh), random))
-        n, m = min(n, len(p.x) - fresh), min(m, len(q.x) - fresh)
-        return Sample(_part(p, 0, n), _part(q, 0, m), _part(p, n, None), _part(q, m, None))
+        drawn = self.core.sample(self.rows, fresh, np.random.default_rng([self.seed, 1, repetition]))
+        random = np.random.default_rng([self.seed, 5, repetition])
+        return Sample(*(Rows(self.dressing(rows.x, random)[:, self.order], rows.log_ratio) for rows in drawn))
 
     def sample(self, repetition: int = 0) -> tuple[Floats, Floats]:
         """Return the two samples of a repetition, without anything that tells the answer."""
         drawn = self.draw(repetition)
         return drawn.p.x, drawn.q.x
-
-    def _dressed(self, rows: Rows, random: Random) -> Rows:
-        return Rows(self.dressing(rows.x, random)[:, self.order], rows.log_ratio)
 
     @cached_property
     def references(self) -> list[Reference]:
@@ -78,10 +64,6 @@ class Problem:
         names = ("seed", "base", "change", "columns_kind", "rows", "columns")
         truths = {kind: list(self.truth(kind)) for kind in KINDS}
         return {name: getattr(self, name) for name in names} | {"truths": truths}
-
-
-def _part(rows: Rows, start: int, stop: int | None) -> Rows:
-    return Rows(rows.x[start:stop], rows.log_ratio[start:stop])
 
 
 @lru_cache(maxsize=4)
@@ -136,7 +118,7 @@ def reference_rows(rows: tuple[int, int]) -> int:
 
 def _changed(seed: int, rows: tuple[int, int], columns: int, target: float, random: Random) -> Problem:
     """Return a change of a density in closed form, possibly with odd marginals."""
-    latent, dressed = str(random.choice(list(DENSITIES))), str(random.choice(["plain", *DRESSED]))
+    latent, dressed = str(random.choice(list(DENSITIES))), _random_kind(columns, ["plain", *DRESSED], random)
     marginal = str(random.choice(["own", "odd", "bounded"], p=[0.6, 0.25, 0.15]))
     inner = _inner_columns(columns, dressed, random)
     base = DENSITIES[latent](inner, random)
@@ -183,7 +165,10 @@ def _marginals(name: str, pilot: Floats, random: Random) -> Any:
 
 def _tilted(seed: int, rows: tuple[int, int], columns: int, target: float, random: Random) -> Problem:
     """Return a tilt of a base, whose columns may be coarse."""
-    name, kind = str(random.choice([*SAMPLERS, _TABLE_ROWS])), str(random.choice(["plain", *COARSE, *DRESSED]))
+    name, kind = (
+        str(random.choice([*SAMPLERS, _TABLE_ROWS])),
+        _random_kind(columns, ["plain", *COARSE, *DRESSED], random),
+    )
     inner = _inner_columns(columns, kind, random)
     base = None if name == _TABLE_ROWS else SAMPLERS[name](inner, random)
     pilot = base(_PILOT, random) if base else random_table(inner, random, _LEAST_TABLE)
@@ -233,9 +218,14 @@ def _then(base: Any, coarsen: Any) -> Any:
     return lambda rows, random: coarsen(base(rows, random))
 
 
+def _random_kind(columns: int, kinds: list[str], random: Random) -> str:
+    """Return what the columns look like; a single column has no room for copies and noise."""
+    return str(random.choice([kind for kind in kinds if columns > 1 or kind not in ADDING]))
+
+
 def _inner_columns(columns: int, kind: str, random: Random) -> int:
     """Return how many columns there are before copies or noise are added."""
-    return columns if kind not in ADDING or columns == 1 else int(random.integers(1, columns))
+    return int(random.integers(1, columns)) if kind in ADDING else columns
 
 
 def _dressing(kind: str, pilot: Floats, columns: int, random: Random) -> Dressing:
