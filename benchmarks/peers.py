@@ -30,8 +30,9 @@ class Fitted:
     denominator: Floats
     log_ratio: Callable[[Floats], Floats]
 
-    def divergence(self, kind: str) -> float:
+    def divergence(self, kind: str, order: float | None = None) -> float:
         """Return a divergence as a mean of log ratios."""
+        del order  # of a kind that the peers do not answer
         if kind == "kl":
             return float(np.mean(self.numerator))
         if kind == "reverse-kl":

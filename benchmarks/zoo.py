@@ -33,7 +33,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--summary", nargs="+", type=Path, default=None, metavar="FILE")
     parser.add_argument("--markdown", action="store_true", help="tables for a page")
     parser.add_argument(
-        "--details", action="store_true", help="tables by kind of every question, not of the first only"
+        "--details", action="store_true", help="tables by kind of every question, not only of the first"
     )
     parser.add_argument("--worst", type=int, default=0, metavar="COUNT", help="list the largest errors, too")
     return parser.parse_args()

@@ -109,3 +109,20 @@ DRESSED: dict[str, Callable[[Floats, int, Random], Dressing]] = {
 
 ADDING = {"copies", "noise"}
 """Those that add columns."""
+
+
+def random_kind(columns: int, kinds: list[str], random: Random) -> str:
+    """Return what the columns look like; a single column has no room for copies and noise."""
+    return str(random.choice([kind for kind in kinds if columns > 1 or kind not in ADDING]))
+
+
+def inner_columns(columns: int, kind: str, random: Random) -> int:
+    """Return how many columns there are before copies or noise are added."""
+    return int(random.integers(1, columns)) if kind in ADDING else columns
+
+
+def dressing_of(kind: str, pilot: Floats, columns: int, random: Random) -> Dressing:
+    """Return what is done to the columns last: nothing, for those that are plain or coarse already."""
+    if kind not in DRESSED:
+        return lambda x, _: x
+    return DRESSED[kind](pilot, columns, random)

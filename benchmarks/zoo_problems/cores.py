@@ -131,7 +131,8 @@ class Tilted:
     @cached_property
     def _log_means(self) -> tuple[float, float]:
         tilts = np.concatenate(self._reference_tilts)
-        return tuple(float(logsumexp(power * tilts) - np.log(len(tilts))) for power in self.powers)
+        p, q = (float(logsumexp(power * tilts) - np.log(len(tilts))) for power in self.powers)
+        return p, q
 
     def references(self) -> list[Reference]:
         """Return independent references: rows of the base, weighted."""

@@ -94,12 +94,10 @@ def truth(kind: str, references: list[Reference], rows: tuple[int, int]) -> Trut
 
 def _of_integral(kind: str, value: float, floor: float, error: float) -> tuple[float, float, float]:
     """Return the divergence that a function of the integral is, with its floor and error."""
-    if (
-        kind == "hellinger"
-    ):  # √(1 − affinity), whose slope is endless at zero: there the square root of the floor is left
+    if kind == "hellinger":  # √(1 − affinity), whose slope is endless at zero: there the root of the floor is left
         squared = max(0.0, 1 - value)
         root = np.sqrt(squared)
-        return root, floor / (root + np.sqrt(squared + floor)), error / (root + np.sqrt(squared + error))
+        return root, np.sqrt(squared + floor) - root, np.sqrt(squared + error) - root
     if kind == "renyi":
         slope = 1 / (value * (1 - RENYI_ORDER))
         return np.log(value) / (RENYI_ORDER - 1), slope * floor, slope * error

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from zoo_problems.cores import Rows, Sample
-from zoo_problems.problem import Problem
+from zoo_problems.definition import Problem
 from zoo_problems.truths import KINDS, RENYI_ORDER
 from zoo_runs.entrants import NotAskedError
 

@@ -114,9 +114,14 @@ def pooled(problems: Iterable[Results]) -> Results:
 
 
 def summary(store: Store, questions: Iterable[str]) -> dict[str, dict[str, Results]]:
-    """Return the measures over all problems, by question and estimator."""
+    """Return the measures over all problems, by question and estimator, for JSON: what is not finite is None."""
     return {
-        question: {estimator: pooled(by_seed.values()) for estimator, by_seed in per_problem(store, question).items()}
+        question: {
+            estimator: {
+                name: number if np.isfinite(number) else None for name, number in pooled(by_seed.values()).items()
+            }
+            for estimator, by_seed in per_problem(store, question).items()
+        }
         for question in questions
     }
 

@@ -18,7 +18,7 @@ Measured = dict[str, dict[int, Results]]
 
 
 def tables(stores: dict[str, Store], markdown: bool = False, details: bool = False, worst: int = 0) -> Iterator[Table]:
-    """Yield a table of every question over all problems, and tables by kind: of the first question or with `details`."""
+    """Yield a table of every question over all problems, and tables by kind of the first or, with `details`, of all."""
     described = {seed: each for store in stores.values() for seed, each in descriptions_of(store).items()}
     asked = {question: measured for question in QUESTIONS if (measured := _by_label(stores, question))}
     for place, (question, measured) in enumerate(asked.items()):
@@ -30,12 +30,14 @@ def tables(stores: dict[str, Store], markdown: bool = False, details: bool = Fal
 
 
 def _by_label(stores: dict[str, Store], question: str) -> Measured:
-    """Return the measures by estimator; with several files, the file's name is added."""
-    return {
+    """Return the measures by estimator, of the problems that all have been asked; several files add their names."""
+    measured = {
         estimator + (f" ({name})" if len(stores) > 1 else ""): by_seed
         for name, store in stores.items()
         for estimator, by_seed in per_problem(store, question).items()
     }
+    common = set.intersection(*map(set, measured.values())) if measured else set()
+    return {label: {seed: by_seed[seed] for seed in sorted(common)} for label, by_seed in measured.items() if common}
 
 
 def unit(question: str, measured: Measured) -> str:
@@ -58,12 +60,12 @@ def overall(question: str, measured: Measured, markdown: bool) -> Table:
 def by_group(question: str, name: str, measured: Measured, described: dict[int, Any], markdown: bool) -> Table:
     """Return the geometric mean of the errors and the mean coverage in every group of problems."""
     grouped: dict[str, list[int]] = defaultdict(list)
-    for seed in sorted({seed for by_seed in measured.values() for seed in by_seed}):
+    for seed in next(iter(measured.values())):
         grouped[groups(described[seed])[name]].append(seed)
     title = f"{question} by {name}: geometric mean of {unit(question, measured)}, coverage"
     table = _table(title, [name, "problems", *measured], markdown)
     for group, seeds in sorted(grouped.items(), key=lambda pair: _order(pair[0])):
-        results = [pooled(by_seed[seed] for seed in seeds if seed in by_seed) for by_seed in measured.values()]
+        results = [pooled(by_seed[seed] for seed in seeds) for by_seed in measured.values()]
         table.add_row(group, str(len(seeds)), *(_pair(result) for result in results))
     return table
 

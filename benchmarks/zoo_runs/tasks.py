@@ -42,7 +42,7 @@ def answers(estimator: str, questions: tuple[str, ...], drawn: Any) -> dict[str,
         start = perf_counter()
         try:
             answer = finite(ask(question, place == 0, fitted, drawn))
-        except NotAskedError:
+        except (NotAskedError, NotImplementedError):
             continue
         except Exception as error:
             answer = failure(error)
