@@ -4,8 +4,9 @@
 [--json FILE] [--minutes M] [--jobs N] [--source OTHER/src]` puts estimators before problems and prints tables. Seeds
 below 10,000 are for tuning; report on others. With `--json` every answer is kept, and a run that was stopped goes on.
 
-Estimators: `default`, the names of `vwkde.methods()`, `NAME-guide`, the simple peers, `methods`, `peers`, `all`, and
-any function `package.module:function` of two arrays that returns a number, or something with `value` and `interval`.
+Estimators: `default`, the names of `vwkde.methods()`, `NAME-guide`, the simple peers, `oracle`, which knows the ratio,
+`methods`, `peers`, `all`, and any function `package.module:function` of two arrays that returns a number, or something
+with `value` and `interval`.
 Questions: the divergences, `posterior` and `weights`.
 
 `python benchmarks/zoo.py --summary FILE …` prints the tables of such files, in Markdown with `--markdown`.

@@ -20,6 +20,7 @@ densities = importlib.import_module("zoo_problems.densities")
 entrants = importlib.import_module("zoo_runs.entrants")
 making = importlib.import_module("zoo_problems.making")
 marginals = importlib.import_module("zoo_problems.marginals")
+oracle = importlib.import_module("zoo_runs.oracle")
 peers = importlib.import_module("peers")
 questions = importlib.import_module("zoo_runs.questions")
 running = importlib.import_module("running")
@@ -95,6 +96,21 @@ def test_log_ratios_that_are_a_quarter_off_are_seen(drawn_cores):
 
     found = np.array([deviations(Off(core)) for core in drawn_cores[:12]])
     assert (np.sqrt(np.mean(found**2, axis=0)) > 2).all()
+
+
+def test_what_knows_the_ratio_attains_the_floor(drawn_cores):
+    """In one step from the true ratio, errors in units of the floor have mean zero, variance one, and normal tails."""
+    rows, found, covered = (300, 200), [], []
+    for core in drawn_cores:
+        truth = truths.truth("kl", core.references(), rows)
+        for repetition in range(10):
+            answer = oracle.Oracle(core.sample(rows, 0, np.random.default_rng(repetition))).divergence("kl")
+            found.append((answer.value - truth.value) / truth.floor)
+            covered.append(answer.interval[0] <= truth.value <= answer.interval[1])
+    within = 4 / np.sqrt(len(found))
+    assert np.mean(found) == pytest.approx(0, abs=within)
+    assert np.mean(np.square(found)) == pytest.approx(1, abs=within * np.sqrt(2))
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.04)
 
 
 def test_rows_of_a_table_are_used_once_and_tell_the_truth_of_the_table():
@@ -257,6 +273,15 @@ def test_true_ratios_answer_every_question():
         questions.ask("posterior", True, 0.3, drawn)
 
 
+@pytest.mark.parametrize("kind", truths.KINDS)
+def test_what_knows_the_ratio_covers_every_divergence(kind):
+    pair = gaussian_pair(0.4, 200_000)
+    answer = oracle.Oracle(pair.sample((3_000, 3_000), 0, np.random.default_rng(0))).divergence(kind)
+    truth = truths.truth(kind, pair.references(), (3_000, 3_000))
+    assert answer.interval[0] < truth.value < answer.interval[1]
+    assert np.ptp(answer.interval) == pytest.approx(2 * 1.96 * truth.floor, rel=0.1)
+
+
 @pytest.mark.parametrize("name", entrants.PEERS)
 def test_peers_estimate_the_divergence(name):
     drawn = gaussian_pair().sample((1_500, 1_500), 0, np.random.default_rng(1))
@@ -344,12 +369,13 @@ def test_unknown_estimators_are_refused(name, mine):
 def test_all_stands_for_the_default_the_methods_and_the_peers():
     names = entrants.names_of(["all", "default", "gaussian-guide"])
     assert names[0] == "default"
-    assert {"vwkde-mb", "nn", "boosted-odds", "gaussian-guide"} < set(names)
+    assert {"vwkde-mb", "nn", "boosted-odds", "oracle", "gaussian-guide"} < set(names)
     assert len(names) == len(set(names))
 
 
 def test_the_default_and_a_guide_answer_what_is_asked():
     drawn = gaussian_pair().sample((200, 200), 100, np.random.default_rng(0))
+    assert tasks.answers("oracle", ("kl", "posterior"), drawn).keys() == {"kl"}
     for name in ("default", "gaussian-guide"):
         answers = tasks.answers(name, ("kl", "renyi", "posterior", "weights"), drawn)
         assert answers["kl"]["low"] < 0.32 < answers["kl"]["high"]

@@ -89,10 +89,10 @@ def truth(kind: str, references: list[Reference], rows: tuple[int, int]) -> Trut
     values = np.array([integral.value(reference) for reference in references])
     floor = np.sqrt(np.mean([integral.variance(reference, rows) for reference in references]))
     error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-    return Truth(*(float(number) for number in _of_integral(kind, values.mean(), floor, error)))
+    return Truth(*(float(number) for number in of_integral(kind, values.mean(), floor, error)))
 
 
-def _of_integral(kind: str, value: float, floor: float, error: float) -> tuple[float, float, float]:
+def of_integral(kind: str, value: float, floor: float, error: float) -> tuple[float, float, float]:
     """Return the divergence that a function of the integral is, with its floor and error."""
     if kind == "hellinger":  # √(1 − affinity), whose slope is endless at zero: there the root of the floor is left
         squared = max(0.0, 1 - value)

@@ -24,6 +24,8 @@ PEERS: dict[str, Callable[[Floats, Floats], Any]] = {
 }
 """Simple estimators that use nothing of vwkde."""
 
+ORACLE = "oracle"
+"""What knows the true ratio, and so is no estimator: it shows what the best can attain."""
 _GUIDE = "-guide"
 
 
@@ -34,7 +36,7 @@ class NotAskedError(Exception):
 def names_of(asked: list[str]) -> list[str]:
     """Return the names of estimators, with "methods", "peers" and "all" spelled out."""
     groups = {"methods": list(vwkde.methods()), "peers": list(PEERS)}
-    groups["all"] = ["default", *groups["methods"], *groups["peers"]]
+    groups["all"] = ["default", *groups["methods"], *groups["peers"], ORACLE]
     names = [name for each in asked for name in groups.get(each, [each])]
     for name in names:
         check(name)
@@ -45,9 +47,9 @@ def check(name: str) -> None:
     """Raise if no estimator has this name."""
     if ":" in name:
         function_at(name)
-    elif not (name == "default" or name in vwkde.methods() or name in PEERS or name.endswith(_GUIDE)):
+    elif not (name in ("default", ORACLE) or name in vwkde.methods() or name in PEERS or name.endswith(_GUIDE)):
         raise ValueError(
-            f"An estimator must be 'default', one of {[*vwkde.methods(), *PEERS]}, 'NAME-guide' for a guide of "
+            f"An estimator must be one of {['default', *vwkde.methods(), *PEERS, ORACLE]}, 'NAME-guide' for a guide of "
             f"DensityRatio, 'methods', 'peers', 'all', or 'package.module:function'. Got {name!r} instead."
         )
 
