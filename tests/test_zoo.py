@@ -274,12 +274,15 @@ def test_true_ratios_answer_every_question():
 
 
 @pytest.mark.parametrize("kind", truths.KINDS)
-def test_what_knows_the_ratio_covers_every_divergence(kind):
-    pair = gaussian_pair(0.4, 200_000)
-    answer = oracle.Oracle(pair.sample((3_000, 3_000), 0, np.random.default_rng(0))).divergence(kind)
-    truth = truths.truth(kind, pair.references(), (3_000, 3_000))
-    assert answer.interval[0] < truth.value < answer.interval[1]
-    assert np.ptp(answer.interval) == pytest.approx(2 * 1.96 * truth.floor, rel=0.1)
+def test_what_knows_the_ratio_answers_every_divergence(kind):
+    pair, rows = gaussian_pair(0.4, 200_000), (3_000, 3_000)
+    truth = truths.truth(kind, pair.references(), rows)
+    samples = [pair.sample(rows, 0, np.random.default_rng(seed)) for seed in range(40)]
+    answers = [oracle.Oracle(drawn).divergence(kind) for drawn in samples]
+    errors = np.array([answer.value - truth.value for answer in answers]) / truth.floor
+    assert np.mean(errors) == pytest.approx(0, abs=4 / np.sqrt(40))
+    assert np.mean(errors**2) == pytest.approx(1, abs=4 * np.sqrt(2 / 40))
+    assert np.ptp(answers[0].interval) == pytest.approx(2 * 1.96 * truth.floor, rel=0.1)
 
 
 @pytest.mark.parametrize("name", entrants.PEERS)
