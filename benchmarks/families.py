@@ -19,14 +19,9 @@ from rich.console import Console
 from rich.table import Table
 from scipy import stats
 from scipy.special import logsumexp
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.neighbors import NearestNeighbors
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import vwkde
+from peers import boosted, nearest_neighbours, quadratic
 from vwkde.datasets import (
     Gaussian,
     GaussianPair,
@@ -149,30 +144,14 @@ def families() -> Iterator[Family]:
     yield independent("exponential 1-D", stats.expon(), stats.expon(scale=2), 1)
 
 
-def nearest_neighbours(p: Floats, q: Floats, k: int) -> float:
-    own = NearestNeighbors(n_neighbors=k + 1).fit(p).kneighbors(p)[0][:, k]
-    other = NearestNeighbors(n_neighbors=k).fit(q).kneighbors(p)[0][:, k - 1]
-    return float(p.shape[1] * np.mean(np.log(other / own)) + np.log(len(q) / (len(p) - 1)))
-
-
-def log_odds(p: Floats, q: Floats, classifier: object) -> float:
-    x, y = np.concatenate([p, q]), np.repeat([1, 0], [len(p), len(q)])
-    folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    odds = cross_val_predict(classifier, x, y, cv=folds, method="decision_function")
-    return float(np.mean(odds[: len(p)]) - np.log(len(p) / len(q)))
-
-
 def peers(p: Floats, q: Floats) -> dict[str, float]:
-    quadratic = make_pipeline(
-        StandardScaler(), PolynomialFeatures(2, include_bias=False), StandardScaler(), LogisticRegression(max_iter=500)
-    )
     return {
         "kde": vwkde.kl_divergence(p, q, method="kde").value,
         "vwkde-mb": vwkde.kl_divergence(p, q, method="vwkde-mb").value,
         "1-NN": nearest_neighbours(p, q, 1),
         "5-NN": nearest_neighbours(p, q, 5),
-        "boosting": log_odds(p, q, HistGradientBoostingClassifier(random_state=0)),
-        "quadratic logistic": log_odds(p, q, quadratic),
+        "boosting": boosted(p, q).divergence("kl"),
+        "quadratic logistic": quadratic(p, q).divergence("kl"),
     }
 
 

@@ -14,28 +14,15 @@ share that is wrong (interval without the truth, or number outside the right ran
 
 import argparse
 import json
-import multiprocessing
-import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from importlib.util import find_spec
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import numpy as np
 
-Record = dict[str, Any]
-Task = tuple[str, int]
-
-_SINGLE_THREADED = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-_SAVE_EVERY = 30.0
-"""Seconds between two versions of the file of answers."""
-_MOST_CRASHES = 3
-"""Times that a task may end its process before it is given up."""
+from running import Record, Task, add_options, keep, prepare, read_store, run_tasks
 
 
 def run_task(task: Task) -> Record:
@@ -45,37 +32,8 @@ def run_task(task: Task) -> Record:
     return all_scenarios()[name].run(seed)
 
 
-def run_tasks(tasks: list[Task], jobs: int, minutes: float) -> Iterator[Record]:
-    """Yield the records as they come. A process that dies takes others along, so a new pool goes on with the rest."""
-    until = monotonic() + 60 * minutes
-    crashes: Counter[Task] = Counter()
-    while tasks:
-        finished: set[Task] = set()
-        with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-            futures = {pool.submit(run_task, task): task for task in tasks}
-            yield from _collect(pool, futures, finished, until)
-        if monotonic() > until:
-            return
-        tasks = [task for task in tasks if task not in finished]
-        crashes.update(tasks[:jobs])  # those that may have been running
-        for task in [task for task in tasks if crashes[task] > _MOST_CRASHES]:
-            yield {"name": task[0], "seed": task[1], "error": "Crash", "seconds": 0.0, "warnings": {}, "warned": False}
-            tasks.remove(task)
-
-
-def _collect(
-    pool: ProcessPoolExecutor, futures: dict[Future[Record], Task], finished: set[Task], until: float
-) -> Iterator[Record]:
-    for future in as_completed(futures):
-        try:
-            record = future.result()
-        except BrokenProcessPool:
-            return
-        finished.add(futures[future])
-        yield record
-        if monotonic() > until:
-            pool.shutdown(wait=False, cancel_futures=True)
-            return
+def crashed(task: Task) -> Record:
+    return {"name": task[0], "seed": task[1], "error": "Crash", "seconds": 0.0, "warnings": {}, "warned": False}
 
 
 def summary(scenario: dict[str, Any], records: list[Record]) -> dict[str, Any]:
@@ -190,10 +148,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--items", nargs="*", type=int, default=None)
     parser.add_argument("--repetitions", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1_000)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--json", type=Path, default=None)
-    parser.add_argument("--source", type=Path, default=None)
-    parser.add_argument("--minutes", type=float, default=float("inf"))
+    add_options(parser)
     parser.add_argument("--without-slow", action="store_true")
     parser.add_argument("--list", action="store_true", help="print the names and end")
     parser.add_argument("--compare", nargs=2, type=Path, default=None, metavar=("BEFORE", "AFTER"))
@@ -205,9 +160,7 @@ def main() -> None:
     if options.compare:
         print_comparison(*(json.loads(path.read_text()) for path in options.compare))
         return
-    os.environ.update(dict.fromkeys(_SINGLE_THREADED, "1"))
-    if options.source:
-        sys.path.insert(0, str(options.source.resolve()))
+    prepare(options)
     chosen = select(options)
     if options.list:
         print("\n".join(f"{each.item:>2} {'fresh' if each.fresh else '     '} {name}" for name, each in chosen.items()))
@@ -236,41 +189,19 @@ def select(options: argparse.Namespace) -> dict[str, Any]:
 
 def measure(chosen: dict[str, Any], options: argparse.Namespace) -> None:
     store = read_store(options.json)
+    described = store.setdefault("scenarios", {})
     for name, each in chosen.items():
-        described = {"item": each.item, "fresh": each.fresh, "reported": each.reported, "measure": each.measure}
-        store["scenarios"].setdefault(name, described | {"right": list(each.right())})
+        words = {"item": each.item, "fresh": each.fresh, "reported": each.reported, "measure": each.measure}
+        described.setdefault(name, words | {"right": list(each.right())})
     done = {(record["name"], record["seed"]) for record in store["records"]}
-    tasks = [
+    tasks: list[Task] = [
         (name, options.seed + repetition)
         for name, each in sorted(chosen.items(), key=lambda pair: not pair[1].slow)  # the longest first
         for repetition in range(each.repetitions * options.repetitions)
     ]
     tasks = [task for task in tasks if task not in done]
-    saved = monotonic()
-    for count, record in enumerate(run_tasks(tasks, options.jobs, options.minutes), start=1):
-        store["records"].append(record)
-        if monotonic() > saved + _SAVE_EVERY:
-            saved = monotonic()
-            write_store(options.json, store)
-            print(f"{count} of {len(tasks)}", file=sys.stderr, flush=True)
-    write_store(options.json, store)
+    keep(run_tasks(run_task, tasks, options, crashed), store, options.json, len(tasks))
     print_table(store)
-
-
-def read_store(path: Path | None) -> dict[str, Any]:
-    import vwkde
-
-    source = f"{Path(vwkde.__file__).parents[2].name}, vwkde {vwkde.__version__}"
-    if path is None or not path.is_file():
-        return {"source": source, "scenarios": {}, "records": []}
-    return json.loads(path.read_text())
-
-
-def write_store(path: Path | None, store: dict[str, Any]) -> None:
-    if path is not None:
-        partial = path.with_suffix(".part")
-        partial.write_text(json.dumps(store))
-        partial.replace(path)
 
 
 if __name__ == "__main__":

@@ -231,6 +231,15 @@ SLOW = {
         "test_mutual_informations_agree_with_the_entropy_of_large_samples",
         "test_the_bounds_of_real_tables_leave_room",
     ),
+    "test_zoo.py": (
+        "test_a_seed_is_a_problem",
+        "test_any_function_can_enter_and_a_run_goes_on",
+        "test_log_ratios_are_exact",
+        "test_log_ratios_that_are_a_quarter_off_are_seen",
+        "test_peers_estimate_the_divergence",
+        "test_the_default_and_a_guide_answer_what_is_asked",
+        "test_what_knows_the_ratio_attains_the_floor",
+    ),
 }
 """Files below the folder of the tests, and what the names of their slow tests begin with."""
 

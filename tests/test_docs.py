@@ -23,6 +23,7 @@ from vwkde.cli.main import app
 from vwkde.inspection import make_surfaces
 
 ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT / "benchmarks"))  # its scripts, and the page on the zoo, import modules there by name
 BUILT = ("docs/_build/", "docs/examples/", "docs/reference/generated/", "docs/reference/command-line.md")
 """What `make docs` writes."""
 NAMES = [str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md")))]

@@ -154,7 +154,7 @@ def test_a_run_goes_on_where_it_stopped_and_can_be_compared(tmp_path, monkeypatc
     for path, value in zip(files, (2.0, 1.0), strict=True):
         asked = []
 
-        def run(tasks, *_, asked=asked, value=value):
+        def run(_, tasks, *__, asked=asked, value=value):
             asked += tasks
             return [record(value, value - 0.1, value + 0.1, name=name, seed=seed) for name, seed in tasks]
 
