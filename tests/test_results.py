@@ -44,6 +44,7 @@ def test_becomes_json():
         "value": 0.5,
         "standard_error": 0.1,
         "systematic_error": 0.0,
+        "unseen": 0.0,
         "unit": "nats",
         "confidence_level": 0.95,
         "open_above": False,
@@ -51,6 +52,14 @@ def test_becomes_json():
         "interval": pytest.approx([0.304, 0.696], abs=1e-5),
         "diagnostics": {"bandwidth": 0.123456, "rows": [3, 4]},
     }
+
+
+def test_what_may_be_unseen_raises_the_upper_end_alone():
+    """All of the error that is left goes to the lower end, which is that of a one-sided interval."""
+    unseen = dataclasses.replace(ESTIMATE, unseen=0.3)
+    assert unseen.interval == pytest.approx((0.5 - 0.1 * 1.644854, 0.5 + 0.1 * 1.959964 + 0.3))
+    wider = dataclasses.replace(unseen, confidence_level=0.99)
+    assert wider.interval[1] == pytest.approx(0.5 + (0.1 + 0.3 / 1.959964) * 2.575829)
 
 
 def test_an_estimate_that_may_be_infinite_says_at_least():

@@ -32,7 +32,7 @@ from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.stacking import fit_stack
 from vwkde._models.folds import deal_folds
 from vwkde._models.guides.cross_fit import FOLDS
-from vwkde._models.log_loss import AtBoth, mean_loss
+from vwkde._models.log_loss import AtBoth, log_loss, mean_loss
 
 Floats = NDArray[np.float64]
 Masks = tuple[NDArray[np.bool_], NDArray[np.bool_]]
@@ -185,9 +185,25 @@ def average_of(
     mean = _mean_by_fold(judged, numerics.seed)
     if not stacked:
         return Average(tuple(members), mean)
-    ways = mean, _stack_by_fold(judged, numerics.seed)
-    nearer, farther = sorted(ways, key=lambda each: Average(tuple(members), each).separation())
+    stack = _stack_by_fold(judged, numerics.seed)
+    ways = mean, stack.mixed(mean, _trust(stack, judged, average))
+    nearer, farther = sorted(ways, key=lambda way: Average(tuple(members), way).separation())
     return Average(tuple(members), farther.mixed(nearer, _FARTHER), ways)
+
+
+def _trust(stack: FoldShares, candidates: list[Candidate], average: list[float]) -> float:
+    """Return how far the stack counts: less if its loss exceeds that of the mean without the noise of guides.
+
+    The stack prefers shrunken models to unbiased ones with noise, although the noise averages out.
+    """
+    samples = candidates[0].space.samples
+    at_p, at_q = (
+        np.sum([stack.at(side)[k] * c.at_samples[side] for k, c in enumerate(candidates)], axis=0)
+        + stack.level_at(side)
+        for side in (0, 1)
+    )
+    excess = log_loss((at_p, at_q), samples) - np.dot(average, [c.average_loss for c in candidates])
+    return float(np.exp(-_TEMPERATURE * _rows(samples) * max(0.0, excess)))
 
 
 def _worth_fitting(candidates: list[Candidate], seed: int, stacked: bool) -> NDArray[np.bool_]:
@@ -212,10 +228,14 @@ def shares(candidates: list[Candidate], averages: bool, counted: Masks | None = 
     allowed = losses <= max(_IGNORANCE, losses.min())
     if not averages:
         allowed &= _best_bandwidths(candidates, losses)
-    rows = 4 / sum(1 / sample.effective_rows for sample in samples)
-    share = np.where(allowed, np.exp(-_TEMPERATURE * rows * (losses - losses[allowed].min())), 0.0)
+    share = np.where(allowed, np.exp(-_TEMPERATURE * _rows(samples) * (losses - losses[allowed].min())), 0.0)
     share[share < _SMALLEST_SHARE * share.max()] = 0.0
     return list(share / share.sum())
+
+
+def _rows(samples: tuple[Sample, Sample]) -> float:
+    """Return the number of rows that losses are the mean of, if both samples have equal weight."""
+    return float(4 / sum(1 / sample.effective_rows for sample in samples))
 
 
 def _deal(candidates: list[Candidate], seed: int) -> Folds:

@@ -32,22 +32,23 @@ _BLOCK = 16
 """Rows whose sums of all pairs are computed at once."""
 _LEAST_FALL = 0.003
 """Fall of the loss, in nats, that is worth one more column."""
+_LARGEST = np.float32(6.0)
+"""Largest log ratio: so few rows show no larger one."""
 _TINY = np.finfo(np.float32).tiny
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows of both samples side by side: their columns, sides (0, 1) and folds, and their weights in kernel sums."""
+    """Rows of both samples side by side, in units of the bandwidth: their columns, sides (0, 1), folds and weights."""
 
     columns: Singles
     side: Ints
     fold: Ints
     weight: Singles
 
-    def kernels(self, rows: slice, columns: Ints) -> Singles:
+    def kernels(self, rows: slice) -> Singles:
         """Return the kernels between some rows and all rows, (rows, columns, all rows), zero for a row itself."""
-        bandwidth = np.float32((len(self.side) / 2) ** (-1 / 6))  # Scott's, for pairs of columns
-        x = np.ascontiguousarray(self.columns[:, columns].T) / bandwidth
+        x = np.ascontiguousarray(self.columns.T)
         kernels = x[:, rows].T[:, :, None] - x
         np.square(kernels, out=kernels)
         kernels *= np.float32(-0.5)
@@ -58,10 +59,9 @@ class _Rows:
 
     def losses(self, sums: Singles, rows: slice) -> Singles:
         """Return the log losses at some rows from the kernel sums of both samples, (2, rows, ...)."""
-        limit = np.float32(np.log(len(self.side) / 2))
         logs = np.log(np.maximum(sums, _TINY))
         sign = np.where(self.side[rows] == 0, 1, -1).astype(np.float32)
-        signed = np.clip(logs[0] - logs[1], -limit, limit) * sign.reshape(-1, *[1] * (logs.ndim - 2))
+        signed = np.clip(logs[0] - logs[1], -_LARGEST, _LARGEST) * sign.reshape(-1, *[1] * (logs.ndim - 2))
         return np.asarray(-log_expit(signed), dtype=np.float32)
 
 
@@ -70,7 +70,8 @@ def informative_columns(samples: tuple[Sample, Sample], seed: int) -> Ints:
     if samples[0].points.shape[1] <= MOST_COLUMNS or min(s.effective_rows for s in samples) < _FEWEST_ROWS:
         return np.empty(0, dtype=np.intp)
     rows = _some_rows(samples, seed)
-    found = [_extend(rows, pair, fold) for fold, pair in enumerate(_best_pairs(rows))]
+    pairs = [np.array(np.unravel_index(np.argmin(losses), losses.shape)) for losses in _pair_losses(rows)]
+    found = [_extend(rows, pair, fold) for fold, pair in enumerate(pairs)]
     columns, counts = np.unique(np.concatenate(found), return_counts=True)
     return columns[2 * counts > _FOLDS]
 
@@ -79,18 +80,22 @@ def _some_rows(samples: tuple[Sample, Sample], seed: int) -> _Rows:
     random = np.random.default_rng(seed)
     most = min(_MOST_ROWS, _MOST_NUMBERS // samples[0].points.shape[1])
     some = [sample.thinned(most, random) for sample in samples]
-    columns = np.concatenate([s.points for s in some]).astype(np.float32)
+    bandwidth = min(map(len, some)) ** (-1 / 6)  # Scott's, for pairs of columns
+    columns = np.concatenate([s.points / bandwidth for s in some]).astype(np.float32)
     weight = np.concatenate([s.weight / s.weight.sum() for s in some]).astype(np.float32)
     fold = np.concatenate([deal_folds(s, _FOLDS, random) for s in some])
     return _Rows(columns, np.repeat([0, 1], [len(s) for s in some]), fold, weight)
 
 
-def _best_pairs(rows: _Rows) -> list[Ints]:
-    """Return the pair of columns with the smallest loss, for each fold left out."""
+def _pair_losses(rows: _Rows) -> Floats:
+    """Return the loss of every pair of columns without each fold, (folds, columns, columns), infinite where i ≥ j.
+
+    The losses are sums over the rows, times their weights.
+    """
     count = rows.columns.shape[1]
     total = np.zeros((_FOLDS, count, count))
     for block in _blocks(rows):
-        kernels = rows.kernels(block, np.arange(count))
+        kernels = rows.kernels(block)
         parts = _sums_by_part(rows, kernels)
         whole = parts.sum(axis=1)
         for fold in range(_FOLDS):
@@ -98,7 +103,7 @@ def _best_pairs(rows: _Rows) -> list[Ints]:
             counted = (rows.weight * (rows.fold != fold))[block]
             total[fold] += np.tensordot(counted, losses, axes=1)
     total[:, *np.tril_indices(count)] = np.inf
-    return [np.array(np.unravel_index(np.argmin(each), each.shape)) for each in total]
+    return total
 
 
 def _sums_by_part(rows: _Rows, kernels: Singles) -> Singles:
@@ -131,7 +136,7 @@ def _losses_with_one_more(rows: _Rows, columns: Ints) -> tuple[float, Floats]:
     total = np.zeros(1 + rows.columns.shape[1])
     by_side = rows.weight * (rows.side == np.arange(2)[:, None])
     for block in _blocks(rows):
-        kernels = rows.kernels(block, np.arange(rows.columns.shape[1]))
+        kernels = rows.kernels(block)
         together = kernels[:, columns].prod(axis=1)
         with_one_more = np.concatenate([np.ones_like(kernels[:, :1]), kernels], axis=1) * together[:, None]
         sums = np.moveaxis(with_one_more @ by_side.T, -1, 0)

@@ -20,8 +20,8 @@ _STEPS, _MORE_STEPS = 60, 4
 """Steps of a fit, and of one that starts from a fit to nearly the same rows."""
 _TOLERANCE = 1e-5
 """Training stops when the mean log likelihood rises by less."""
-_LEAST_VARIANCE = 1e-9
-"""Share of the mean variance that is added to all, so that columns with many equal values have a density."""
+_LEAST_VARIANCE = 1e-6
+"""Smallest variance in any direction, in whitened units, so that columns with many equal values have a density."""
 _PARTS = 5
 """Parts of the rows that the jackknife leaves out in turn."""
 
@@ -112,8 +112,7 @@ def _rough(x: Floats) -> StudentModel:
 def _root(covariance: Floats) -> Floats:
     """Return the lower root of a covariance, raised a little where rows hardly vary."""
     values, vectors = np.linalg.eigh(covariance)
-    least = _LEAST_VARIANCE * max(values.mean(), np.finfo(np.float64).tiny)
-    return np.linalg.cholesky((vectors * np.maximum(values, least)) @ vectors.T)
+    return np.linalg.cholesky((vectors * np.maximum(values, _LEAST_VARIANCE)) @ vectors.T)
 
 
 def _most_likely_freedom(distances: Floats, share: Floats, d: int) -> tuple[float, float]:

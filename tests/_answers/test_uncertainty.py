@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import vwkde
+from vwkde._answers.uncertainty import in_units_of
+from vwkde.datasets import Gaussian, GaussianPair, mean_difference
+
+SMALL = 0.01
+
+
+def near(shift):
+    """Return the divergences between N(0, 1) and N(shift, 1), from their closed forms."""
+    kl, overlap = shift**2 / 2, np.exp(-(shift**2) / 8)
+    return {
+        "kl": kl,
+        "reverse-kl": kl,
+        "jensen-shannon": kl / 4,
+        "renyi": 0.7 * kl,
+        "chi2": np.expm1(shift**2),
+        "hellinger": np.sqrt(1 - overlap),
+        "total-variation": 2 * norm.cdf(shift / 2) - 1,
+    }
+
+
+@pytest.mark.parametrize("kind", near(1.0))
+def test_a_little_kl_raises_every_divergence_from_zero_as_a_small_shift_does(kind):
+    expected = near(np.sqrt(2 * SMALL))[kind]
+    found = in_units_of(kind, 0.7 if kind == "renyi" else None, SMALL, 0.0)
+    share = 0.5 if kind == "total-variation" else 1.0  # half: a quarter of the square
+    assert found == pytest.approx(share * expected, rel=0.02)
+
+
+def test_what_hides_is_less_with_more_rows_and_more_with_more_columns():
+    def unseen(columns, rows):
+        return vwkde.kl_divergence(*mean_difference(columns, 0.0).sample(rows)).unseen
+
+    assert 0 < unseen(2, 400) < unseen(2, 50)
+    assert unseen(2, 100) < unseen(20, 100)
+
+
+def test_fits_that_do_not_choose_have_nothing_unseen():
+    p, q = mean_difference(2, 1.0).sample(100)
+    for options in ({"guide": "gaussian"}, {"guide": None}):
+        estimate = vwkde.DensityRatio(**options).fit(p, q).divergence()
+        assert estimate.unseen == 0
+        low, high = estimate.interval
+        assert high - estimate.value == pytest.approx(estimate.value - low)
+
+
+def test_the_interval_of_a_hidden_interaction_reaches_up():
+    """A correlation between two of 20 columns is hardly seen in 150 rows: the value is near zero, the end is not."""
+    covariance = np.eye(20)
+    covariance[0, 19] = covariance[19, 0] = 0.5
+    pair = GaussianPair(Gaussian(np.zeros(20), np.eye(20)), Gaussian(np.zeros(20), covariance))
+    covered = 0
+    for seed in range(3):
+        estimate = vwkde.kl_divergence(*pair.sample(150, random_state=seed))
+        covered += estimate.interval[0] <= pair.kl <= estimate.interval[1]
+    assert covered >= 2
