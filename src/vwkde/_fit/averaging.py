@@ -20,6 +20,7 @@ ratio at a row, shares and coefficients come from the other rows: those outside 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.stacking import fit_stack
 from vwkde._models.folds import deal_folds
 from vwkde._models.guides.cross_fit import FOLDS
-from vwkde._models.log_loss import AtBoth, log_loss, mean_loss
+from vwkde._models.log_loss import AtBoth, log_loss
 
 Floats = NDArray[np.float64]
 Masks = tuple[NDArray[np.bool_], NDArray[np.bool_]]
@@ -170,25 +171,42 @@ def average_of(
     If only some rows were used so far, all rows then decide again among those candidates: the others may have outliers
     that ruin one of them. With `stacked`, averages use the stack too.
     """
-    used = _worth_fitting(candidates, numerics.seed, stacked)
+    ways = _combine(candidates, numerics.seed, stacked)
+    used = _worth_fitting(candidates, ways)
     fitted = []
     for space in spaces:
         chosen = [c for c, each in zip(candidates, used, strict=True) if each and c.space.name == space.name]
         ratios = on_all_rows(chosen, space, bandwidth, numerics)
         fitted += [(judged_by_all_rows(c, space, ratio), ratio) for c, ratio in zip(chosen, ratios, strict=True)]
     judged, ratios = [c for c, _ in fitted], [ratio for _, ratio in fitted]
-    pointwise, average = shares(judged, averages=False), shares(judged, averages=True)
+    ways = _combine(judged, numerics.seed, stacked)
     members = [
         Member(c.space.coordinates, c.space.name, ratio, at_points, in_averages)
-        for c, ratio, at_points, in_averages in zip(judged, ratios, pointwise, average, strict=True)
+        for c, ratio, at_points, in_averages in zip(judged, ratios, ways.pointwise, ways.average, strict=True)
     ]
-    mean = _mean_by_fold(judged, numerics.seed)
-    if not stacked:
-        return Average(tuple(members), mean)
-    stack = _stack_by_fold(judged, numerics.seed)
-    ways = mean, stack.mixed(mean, _trust(stack, judged, average))
-    nearer, farther = sorted(ways, key=lambda way: Average(tuple(members), way).separation())
-    return Average(tuple(members), farther.mixed(nearer, _FARTHER), ways)
+    if ways.stack is None:
+        return Average(tuple(members), ways.mean)
+    alternatives = ways.mean, ways.stack.mixed(ways.mean, _trust(ways.stack, judged, ways.average))
+    nearer, farther = sorted(alternatives, key=lambda way: Average(tuple(members), way).separation())
+    return Average(tuple(members), farther.mixed(nearer, _FARTHER), alternatives)
+
+
+class Ways(NamedTuple):
+    """How candidates combine: their shares at single points and in averages by all rows, and the two ways by fold."""
+
+    pointwise: list[float]
+    average: list[float]
+    mean: FoldShares
+    stack: FoldShares | None
+
+
+def _combine(candidates: list[Candidate], seed: int, stacked: bool) -> Ways:
+    return Ways(
+        shares(candidates, averages=False),
+        shares(candidates, averages=True),
+        _mean_by_fold(candidates, seed),
+        _stack_by_fold(candidates, seed) if stacked else None,
+    )
 
 
 def _trust(stack: FoldShares, candidates: list[Candidate], average: list[float]) -> float:
@@ -206,14 +224,11 @@ def _trust(stack: FoldShares, candidates: list[Candidate], average: list[float])
     return float(np.exp(-_TEMPERATURE * _rows(samples) * max(0.0, excess)))
 
 
-def _worth_fitting(candidates: list[Candidate], seed: int, stacked: bool) -> NDArray[np.bool_]:
+def _worth_fitting(candidates: list[Candidate], ways: Ways) -> NDArray[np.bool_]:
     """Mark the candidates with a share, at single points or in averages, by all rows or by those outside a fold."""
-    pointwise, average = shares(candidates, averages=False), shares(candidates, averages=True)
-    by_fold = [*_mean_by_fold(candidates, seed).shares]
-    if stacked:
-        by_fold += [*_stack_by_fold(candidates, seed).shares]
+    by_fold = [*ways.mean.shares, *(ways.stack.shares if ways.stack else ())]
     knows_nothing = [c.bandwidth is None and c.form.guide.form is None for c in candidates]
-    return np.asarray(np.any([pointwise, average, *by_fold, knows_nothing], axis=0))
+    return np.asarray(np.any([ways.pointwise, ways.average, *by_fold, knows_nothing], axis=0))
 
 
 def shares(candidates: list[Candidate], averages: bool, counted: Masks | None = None) -> list[float]:
@@ -272,11 +287,12 @@ def _to_stack(candidates: list[Candidate], counted: Masks) -> NDArray[np.intp]:
 
 
 def _losses(terms: list[AtBoth], samples: tuple[Sample, Sample], counted: Masks | None) -> Floats:
-    """Return the mean of the loss terms of each candidate, by the rows that count."""
-    if counted is not None:
-        samples = samples[0].subset(counted[0]), samples[1].subset(counted[1])
-        terms = [(at_p[counted[0]], at_q[counted[1]]) for at_p, at_q in terms]
-    return np.array([mean_loss(each, samples) for each in terms])
+    """Return the mean loss of each candidate by the rows that count, with equal weight for both classes."""
+    total = np.zeros(len(terms))
+    for side, sample in enumerate(samples):
+        weight = sample.weight if counted is None else sample.weight * counted[side]
+        total += np.stack([each[side] for each in terms]) @ (weight / weight.sum())
+    return total / 2
 
 
 def _best_bandwidths(candidates: list[Candidate], losses: Floats, alone_too: bool = False) -> NDArray[np.bool_]:

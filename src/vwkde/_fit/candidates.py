@@ -132,8 +132,10 @@ class Candidate:
     @lazy
     def average_terms(self) -> AtBoth:
         """The same; for an unbiased guide alone, minus the part that its noise causes, if it is not too large."""
+        if self.bandwidth is not None or not self.form.guide.unbiased:
+            return self.terms
         noise = self.form.guide.sure_noise
-        if self.bandwidth is not None or not self.form.guide.unbiased or max(map(np.mean, noise)) > _MOST_NOISE:
+        if max(map(np.mean, noise)) > _MOST_NOISE:
             return self.terms
         by_noise = loss_of_noise(self.at_samples, noise)
         return self.terms[0] - by_noise[0], self.terms[1] - by_noise[1]

@@ -57,7 +57,7 @@ def few_columns(given: Space, guides: Guides, seed: int) -> list[Space]:
     chosen = np.eye(given.samples[0].points.shape[1])[:, columns]
     root = principal_axes(pooled_covariance(project_samples(given.samples, chosen)), np.finfo(np.float64).eps).root
     samples = project_samples(given.samples, chosen @ root)
-    tried = tuple(guide for guide in guides if not is_affine(guide) or _suits_scores(guide, len(columns)))
+    tried = tuple(guide for guide in guides if is_affine(guide) and _suits_scores(guide, len(columns)))
     return [Space("columns", Projection(given.coordinates, chosen @ root), samples, tried, axes_matter=True)]
 
 

@@ -95,7 +95,7 @@ def _boosting(rounds: int, leaves: int) -> HistGradientBoostingClassifier:
 
 
 BOOSTING = _boosting(60, 8)
-_MANY_ROWS = 1_000
+_MANY_ROWS = 2_000
 """Rows of the smaller sample from which larger trees, and more of them, may be worth their time."""
 
 

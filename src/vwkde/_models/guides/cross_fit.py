@@ -60,7 +60,7 @@ class CrossFitted:
         p, q = (np.asarray(np.mean([model.noise(points) for model in known], axis=0)) for points in self.points)
         return p, q
 
-    @property
+    @lazy
     def sure_noise(self) -> AtBoth:
         """The smaller of both, in the mean over a sample: if the rows are few, the jackknife's is too large."""
         by_theory = self.noise_by_theory
