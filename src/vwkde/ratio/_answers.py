@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 class RatioAnswers(AnswersAtPoints):
     """The methods of `DensityRatio` that need a fit."""
 
+    guide: Any
     weighting: str
     _diagnostics: dict[str, Any]
 
@@ -92,7 +93,7 @@ class RatioAnswers(AnswersAtPoints):
         if interval == "subsample":
             error = self._scatter_over_halves(compute)
         open_above = may_be_infinite(self.diagnostics_, kind, order)
-        warn_if_contradictory({kind: (value, error)}, p, q, self.diagnostics_["weighting"])
+        warn_if_contradictory({kind: (value, error)}, p, q, self.guide, self.diagnostics_["weighting"])
         systematic = systematic_error(self._fitted, compute, error)
         return Estimate(
             value,
