@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from vwkde._answers.at_samples import at_samples
 from vwkde._answers.functionals import kl, reverse_kl
 from vwkde._compute.devices import home
-from vwkde._data.groups import check_groups
+from vwkde._data.groups import FEWEST_GROUPS, check_groups
 from vwkde._data.labels import labels_to_leave_out
 from vwkde._data.validation import column_names, like_input, on_host
 from vwkde._display import html
@@ -145,6 +145,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         _check_classes(classes, np.bincount(place))
         priors = self._find_priors(classes, np.bincount(place, weights=weight).astype(np.float64))
         members = [np.flatnonzero(place == k) for k in range(len(classes))]
+        _check_groups_of_classes(classes, members, group)
         self.ratios_ = {
             (i, j): _fit_pair(ratio, X, weight, group, members[i], members[j])
             for i, j in combinations(range(len(classes)), 2)
@@ -364,10 +365,21 @@ def _without(data: Any, left_out: tuple[str, ...]) -> Any:
 
 def _check_classes(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
     if len(counts) < 2:
-        raise ValueError(f"The classifier needs rows of at least 2 classes; the data have 1 class: {classes[0]!r}.")
+        raise ValueError(
+            f"The classifier needs rows of at least 2 classes; the data have 1 class: {classes.tolist()[0]!r}."
+        )
     if counts.min() < 2:
-        label = classes[counts.argmin()]
+        label = classes.tolist()[counts.argmin()]
         raise ValueError(f"Class {label!r} has 1 row; at least 2 are needed to estimate a density. Give more rows.")
+
+
+def _check_groups_of_classes(classes: NDArray[Any], members: list[Ints], group: Ints | None) -> None:
+    for label, rows in zip(classes.tolist(), members, strict=True):
+        if group is not None and (count := len(np.unique(group[rows]))) < FEWEST_GROUPS:
+            raise ValueError(
+                f"Class {label!r} has rows of {count} groups; at least {FEWEST_GROUPS} are needed, in rows of positive "
+                f"weight. Use smaller groups, or omit the 'groups' parameter."
+            )
 
 
 def _fit_pair(

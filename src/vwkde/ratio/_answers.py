@@ -211,9 +211,13 @@ class RatioAnswers(AnswersAtPoints):
         return dict(self._diagnostics)
 
     def _at_given_rows(self, side: int, averages: bool) -> Floats:
-        """Return the log ratios at the rows of a sample, as they were given; repeats have that of their original."""
+        """Return the log ratios at the rows of a sample, as they were given.
+
+        Repeats have that of their original, and rows of weight zero, which no estimate has seen, that of a new point.
+        """
         in_order = self._fitted.samples[side].in_given_order(self._fitted.average.at_samples(averages)[side])
-        return self._held.expanded(side, in_order)
+        counted, absent = self._held.expanded(side, in_order), self._held.absent[side]
+        return counted if absent is None else absent.among(counted, self._log_ratio(absent.rows))
 
     def _count_rows(self) -> dict[str, Any]:
         """Return the rows that were given and those that are distinct, if rows repeat others."""
