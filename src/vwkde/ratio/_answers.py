@@ -14,6 +14,7 @@ from vwkde._answers.diagnostics import describe_fit
 from vwkde._answers.functionals import KINDS, check_divergence, check_interval, unit_of
 from vwkde._answers.importance import importance_weights
 from vwkde._answers.overlap import may_be_infinite, warn_if_weights_cannot_represent
+from vwkde._answers.tails import moment_may_be_infinite
 from vwkde._answers.uncertainty import Compute, scatter_over_halves, systematic_error
 from vwkde._data.sources import Ints
 from vwkde.ratio._at_points import AnswersAtPoints, on_its_threads
@@ -68,8 +69,9 @@ class RatioAnswers(AnswersAtPoints):
         -----
         OverlapWarning
             If rows that the divergence weighs without bound lie where the other sample has none, so that it may be
-            infinite: the estimate is then `open_above`. Or if most of the rows that it averages over are where the
-            other sample has almost none.
+            infinite: the estimate is then `open_above`. The same if the largest ratios show that the mean behind "chi2"
+            or "renyi" may not exist. Or if most of the rows that it averages over are where the other sample has almost
+            none.
         BiasWarning
             If the fitted ratio cannot be right: this or another divergence is clearly negative.
 
@@ -92,7 +94,7 @@ class RatioAnswers(AnswersAtPoints):
         value, error = compute(p, q)
         if interval == "subsample":
             error = self._scatter_over_halves(compute)
-        open_above = may_be_infinite(self.diagnostics_, kind, order)
+        open_above = may_be_infinite(self.diagnostics_, kind, order) or moment_may_be_infinite(p, kind, order)
         warn_if_contradictory({kind: (value, error)}, p, q, self.guide, self.diagnostics_["weighting"])
         systematic = systematic_error(self._fitted, compute, error)
         return Estimate(
