@@ -1,8 +1,8 @@
 """Whether the mean of a power of the ratio exists, as far as the largest ratios at the numerator's rows show.
 
 χ² is the mean of r under the numerator minus one, and a Rényi divergence of order a > 1 is a function of the mean of
-r^(a−1). If r exceeds t with a probability that falls like t^(−1/k), the mean of r^s is finite only for s < 1/k. The mean
-excess of log r over its largest values estimates k (Hill, 1975).
+r^(a−1). If r exceeds t with a probability that falls like t^(−1/k), the mean of r^s is finite only for s < 1/k. The
+mean excess of log r over its largest values estimates k (Hill, 1975).
 """
 
 import numpy as np
