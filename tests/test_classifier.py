@@ -95,6 +95,19 @@ def test_weights_count_as_rows_in_the_priors():
     assert list(without.classes_) == [0, 2]
 
 
+def test_groups_that_count_in_each_class():
+    x, y = load_iris(return_X_y=True)
+    groups = np.tile(np.arange(10), 15)
+    ratio = DensityRatio(guide="gaussian")
+    weight = np.where((y == 1) & (groups < 6), 0.0, 1.0)
+    with pytest.raises(ValueError, match="Class 1 has rows of 4 groups; at least 5 are needed"):
+        RatioClassifier(ratio=ratio).fit(x, y, sample_weight=weight, groups=groups)
+    weight = np.where((y == 1) & (groups < 5), 0.0, 1.0)
+    fitted = RatioClassifier(ratio=ratio).fit(x, y, sample_weight=weight, groups=groups)
+    expected = RatioClassifier(ratio=ratio).fit(x[weight > 0], y[weight > 0], groups=groups[weight > 0])
+    np.testing.assert_array_equal(fitted.predict_proba(x), expected.predict_proba(x))
+
+
 def test_pipelines_and_grid_search():
     x, y = load_iris(return_X_y=True)
     model = make_pipeline(StandardScaler(), RatioClassifier(ratio=DensityRatio(guide=None, weighting="uniform")))

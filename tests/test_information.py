@@ -57,6 +57,23 @@ def test_a_constant_says_nothing():
     assert estimate.interval[0] < 0 < estimate.interval[1]
 
 
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"guide": "magic"}, "'guide' parameter"),
+        ({"bandwidth": -1.0}, "'bandwidth' parameter"),
+        ({"weighting": "uniform"}, "'weighting' parameter of DensityRatio must be 'variational' with guide='auto'"),
+        ({"random_state": "one"}, "'random_state' parameter"),
+        ({"device": "magic"}, "The device 'magic' cannot be used"),
+        ({"groups": [1, 2]}, "'groups' parameter"),
+    ],
+)
+def test_bad_parameters_are_told_even_if_a_constant_says_nothing(parameters, message):
+    for x in (np.ones(50), np.linspace(0, 1, 50)):
+        with pytest.raises(ValueError, match=message):
+            vwkde.mutual_information(x, np.arange(50.0), **parameters)
+
+
 @pytest.mark.parametrize("guide", ["gaussian", "auto"])
 def test_waves_that_a_guide_misses_are_seen_by_neighbours(guide):
     random = np.random.default_rng(3)

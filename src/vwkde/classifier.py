@@ -14,8 +14,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from vwkde._answers.at_samples import at_samples
 from vwkde._answers.functionals import kl, reverse_kl
 from vwkde._compute.devices import home
-from vwkde._data.groups import check_groups
-from vwkde._data.validation import like_input, on_host
+from vwkde._data.groups import FEWEST_GROUPS, check_groups
+from vwkde._data.labels import labels_to_leave_out
+from vwkde._data.validation import column_names, like_input, on_host
 from vwkde._display import html
 from vwkde.exceptions import DisjointSupportError
 from vwkde.ratio import DensityRatio
@@ -25,6 +26,7 @@ __all__ = ["NearestMean", "RatioClassifier"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
+_FLOATS = [np.float64, np.float32]
 _SMALLEST = np.finfo(np.float64).tiny
 _LARGEST = 40.0
 _MOST_SHOWN = 12
@@ -57,7 +59,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         The fitted ratio of each pair of classes (i, j), where i and j are positions in `classes_`. Two classes whose
         supports are disjoint get a `NearestMean` instead.
     n_features_in_ : int
-        The number of columns seen in `fit`.
+        The number of columns seen in `fit`, without those that were left out because they label rows.
     feature_names_in_ : array of str
         Their names. Set only if the columns have names.
 
@@ -111,6 +113,11 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
             If there are fewer than two classes, a class has fewer than two rows or too few groups, or `priors` do not
             fit the classes.
 
+        Warns
+        -----
+        DegenerateDataWarning
+            If columns label rows: those of a DataFrame are left out. See `DensityRatio.fit` for the others.
+
         Examples
         --------
         >>> import vwkde
@@ -123,8 +130,11 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         self._validate_params()
         ratio = clone(self.ratio or DensityRatio())
         ratio.set_params(device=ratio.device or home(X))
-        X, y, sample_weight = (on_host(data) for data in (X, y, sample_weight))
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        given, y, sample_weight = (on_host(data) for data in (X, y, sample_weight))
+        X, y = validate_data(self, given, y, dtype=_FLOATS)
+        left_out = labels_to_leave_out((X,), column_names(given))
+        if left_out:
+            X = validate_data(self, _without(given, left_out), dtype=_FLOATS)
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         group = check_groups(groups, len(X), "RatioClassifier.fit")
@@ -135,11 +145,12 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         _check_classes(classes, np.bincount(place))
         priors = self._find_priors(classes, np.bincount(place, weights=weight).astype(np.float64))
         members = [np.flatnonzero(place == k) for k in range(len(classes))]
+        _check_groups_of_classes(classes, members, group)
         self.ratios_ = {
             (i, j): _fit_pair(ratio, X, weight, group, members[i], members[j])
             for i, j in combinations(range(len(classes)), 2)
         }
-        self.classes_, self.priors_ = classes, priors
+        self.classes_, self.priors_, self._left_out = classes, priors, left_out
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -271,7 +282,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
     def _log_odds(self, X: Any) -> dict[tuple[int, int], Floats]:
         """Return the log odds of class i against class j for every pair."""
         check_is_fitted(self)
-        X = validate_data(self, on_host(X), dtype=[np.float64, np.float32], reset=False)
+        X = validate_data(self, _without(on_host(X), self._left_out), dtype=_FLOATS, reset=False)
         log_prior = np.log(np.maximum(self.priors_, _SMALLEST))
         return {(i, j): r.log_ratio(X) + log_prior[i] - log_prior[j] for (i, j), r in self.ratios_.items()}
 
@@ -345,12 +356,30 @@ class NearestMean:
         return np.clip(0.5 * (far - near).sum(axis=1), -_LARGEST, _LARGEST)
 
 
+def _without(data: Any, left_out: tuple[str, ...]) -> Any:
+    """Return a DataFrame without the columns of these names; an array has none."""
+    if not left_out or not hasattr(data, "columns"):
+        return data
+    return data[[name for name in data.columns if str(name) not in left_out]]
+
+
 def _check_classes(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
     if len(counts) < 2:
-        raise ValueError(f"The classifier needs rows of at least 2 classes; the data have 1 class: {classes[0]!r}.")
+        raise ValueError(
+            f"The classifier needs rows of at least 2 classes; the data have 1 class: {classes.tolist()[0]!r}."
+        )
     if counts.min() < 2:
-        label = classes[counts.argmin()]
+        label = classes.tolist()[counts.argmin()]
         raise ValueError(f"Class {label!r} has 1 row; at least 2 are needed to estimate a density. Give more rows.")
+
+
+def _check_groups_of_classes(classes: NDArray[Any], members: list[Ints], group: Ints | None) -> None:
+    for label, rows in zip(classes.tolist(), members, strict=True):
+        if group is not None and (count := len(np.unique(group[rows]))) < FEWEST_GROUPS:
+            raise ValueError(
+                f"Class {label!r} has rows of {count} groups; at least {FEWEST_GROUPS} are needed, in rows of positive "
+                f"weight. Use smaller groups, or omit the 'groups' parameter."
+            )
 
 
 def _fit_pair(

@@ -12,7 +12,7 @@ from vwkde._data.copies import find_distinct
 from vwkde._data.groups import check_groups, number_groups
 from vwkde._data.pairs import Pairs
 from vwkde._data.sample import make_unordered_sample, variance_of_mean
-from vwkde._data.validation import Array, check_sample
+from vwkde._data.validation import Array, check_table
 from vwkde._fit.candidates import MOST_ROWS
 from vwkde._fit.repeats import find_groups
 from vwkde._models.guides.cross_fit import FOLDS
@@ -80,8 +80,8 @@ def mutual_information(
     Warns
     -----
     DegenerateDataWarning
-        If X or Y is constant, or columns of X are linear combinations of columns of Y: the information of densities is
-        then infinite, and the value is a lower limit.
+        If columns label rows: those of a DataFrame are left out. If X or Y is constant, or columns of X are linear
+        combinations of columns of Y: the information of densities is then infinite, and the value is a lower limit.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def mutual_information(
     >>> low < 0.347 < high
     True
     """
-    x, y = check_sample(X, "X")[0], check_sample(Y, "Y")[0]
+    x, y = check_table(X, "X"), check_table(Y, "Y")
     if len(x) != len(y):
         raise ValueError(
             f"X and Y must have the same number of rows. Got {len(x)} and {len(y)} instead; drop unpaired rows."
@@ -101,6 +101,7 @@ def mutual_information(
     if len(x) < 2 * FOLDS:
         raise ValueError(f"X and Y have {len(x)} rows; at least {2 * FOLDS} are needed. Give more rows.")
     ratio = make_ratio(method, parameters | {"random_state": random_state})
+    ratio._check_parameters(x, y)
     group = _groups(groups, x, y, random_state)
     if not (np.ptp(x, axis=0).any() and np.ptp(y, axis=0).any()):
         warn("X or Y has equal rows only, and a constant says nothing: the information is zero.", DegenerateDataWarning)

@@ -180,7 +180,7 @@ def _warn_of_repeats(p: Array, q: Array) -> None:
 
 def _check_groups(groups: Any, rows: tuple[int, int]) -> Ints:
     """Return the number of each row's group in the pooled sample; a row without one is a group of its own."""
-    p, q = check_group_pair(groups, rows, "two_sample_test")
+    p, q = check_group_pair(groups, (np.ones(rows[0]), np.ones(rows[1])), "two_sample_test")
     if p is not None and q is not None and np.isin(p, q).any():
         raise ValueError(
             "The 'groups' parameter of two_sample_test must have different labels in the two samples, since a whole "

@@ -29,11 +29,39 @@ def test_an_error_of_level_is_found(shift):
 
 
 def test_a_ratio_that_contradicts_itself_is_reported():
-    warn_if_contradictory({}, *at_samples(), "uniform")
-    with pytest.warns(BiasWarning, match="its reverse-kl is -1.[45].*no divergence is negative.*fewer columns"):
-        warn_if_contradictory({}, *at_samples(2.0), "uniform")
-    with pytest.warns(BiasWarning, match="its kl is -1.[45].*method='kde'"):
-        warn_if_contradictory({}, *at_samples(-2.0), "variational")
+    warn_if_contradictory({}, *at_samples(), "auto", "uniform")
+    with pytest.warns(BiasWarning, match=r"its reverse-kl is -1.[45].*no divergence is negative"):
+        warn_if_contradictory({}, *at_samples(2.0), None, "uniform")
+    with pytest.warns(BiasWarning, match=r"its kl is -1.[45].*no divergence is negative"):
+        warn_if_contradictory({}, *at_samples(-2.0), None, "variational")
+
+
+@pytest.mark.parametrize(
+    ("guide", "weighting", "advice"),
+    [
+        (None, "variational", "Try the default guide='auto', method='kde', which uses no weights, or fewer columns."),
+        (None, "uniform", "Try the default guide='auto' or fewer columns."),
+        ("gaussian", "variational", "Try the default guide='auto' or fewer columns."),
+        (object(), "uniform", "Try the default guide='auto' or fewer columns."),
+        ("auto", "uniform", "Leave out shared rows and outliers, or use more rows or fewer columns."),
+        ("auto", "variational", "Leave out shared rows and outliers, or use more rows or fewer columns."),
+    ],
+)
+def test_the_advice_is_something_that_the_caller_does_not_do_yet(guide, weighting, advice):
+    with pytest.warns(BiasWarning) as told:
+        warn_if_contradictory({}, *at_samples(2.0), guide, weighting)
+    assert str(told[0].message).endswith(advice)
+
+
+def test_the_default_is_not_recommended_to_those_who_use_it():
+    ratio = DensityRatio().fit(*PAIR.sample(200))
+    alone = ratio._fitted.average.main.ratio
+    off = tuple(np.asarray(values) + 3 for values in alone.at_samples)
+    main = replace(ratio._fitted.average.main, ratio=GuideAlone(alone.guide, alone.samples, off), average=1.0)
+    ratio._fitted = replace(ratio._fitted, average=Average((main,)))
+    with pytest.warns(BiasWarning, match="cannot be right") as told:
+        ratio.divergence("reverse-kl")
+    assert "default" not in str(told[0].message)
 
 
 def test_the_interval_of_a_wrong_ratio_reaches_the_truth():

@@ -18,6 +18,15 @@ def below_the_diagonal(x):
     return x[x.sum(axis=1) < 0.5]
 
 
+def outside(x, width):
+    return x[np.abs(x[:, 0]) > width]
+
+
+def heaped(random, rows):
+    x = random.normal(40, 15, (rows, 1))
+    return np.where(random.random((rows, 1)) < 0.6, 5 * np.round(x / 5), np.round(x))
+
+
 def fractions(p, q, weight=None):
     samples = make_sample(p, np.ones(len(p)) if weight is None else weight), make_sample(q, np.ones(len(q)))
     return outside_fractions((p, q), samples, seed=0)
@@ -29,6 +38,7 @@ HARMFUL = {
     "wider triangle": lambda r, n: (r.triangular(0, 0.5, 1.5, (n, 1)), r.triangular(0, 0.5, 1, (n, 1))),
     "a gap": lambda r, n: (r.uniform(-1, 1, (n, 1)), r.uniform(0.25, 1, (n, 1)) * r.choice([-1, 1], (n, 1))),
     "a hole": lambda r, n: (disc(r, n), disc(r, n, inner=0.6)),
+    "a gap in long tails": lambda r, n: (r.standard_t(3, (n, 1)), outside(r.standard_t(3, (20 * n, 1)), 0.5)[:n]),
     "far rows": lambda r, n: (r.normal(size=(n, 3)) + 20 * (r.random((n, 1)) < 0.05), r.normal(size=(n, 3))),
     "heavy tail": lambda r, n: (r.standard_cauchy((n, 2)), r.normal(size=(n, 2))),
     "a diagonal end": lambda r, n: (r.normal(size=(n, 2)), below_the_diagonal(r.normal(size=(20 * n, 2)))[:n]),
@@ -45,6 +55,12 @@ HARMLESS = {
     "counts": lambda r, n: (r.poisson(6, (n, 2)), r.poisson(4.5, (n, 2))),
     "binary": lambda r, n: (r.integers(0, 2, (n, 4)), (r.random((n, 4)) < 0.35).astype(int)),
     "equal uniforms": lambda r, n: (r.random((n, 3)), r.random((n, 3))),
+    "two modes": lambda r, n: tuple(s * r.normal(size=(n, 1)) + 8 * r.integers(0, 2, (n, 1)) for s in (1.5, 1.2)),
+    "heaps": lambda r, n: (heaped(r, n), heaped(r, n)),
+    "many zeros": lambda r, n: (
+        r.gamma(2, 1, (n, 1)) * (r.random((n, 1)) < 0.5),
+        r.gamma(2, 1, (n, 1)) * (r.random((n, 1)) < 0.6),
+    ),
     "inside": lambda r, n: (disc(r, n, inner=0.6), disc(r, n)),
 }
 

@@ -15,11 +15,11 @@ def test_labels_of_any_kind_become_numbers():
 
 
 def test_a_label_in_both_samples_is_one_group():
-    p, q = check_group_pair((list("abcde"), list("exyza")), (5, 5), "f")
+    p, q = check_group_pair((list("abcde"), list("exyza")), (np.ones(5), np.ones(5)), "f")
     assert p[0] == q[4]
     assert p[4] == q[0]
     assert len(np.union1d(p, q)) == 8
-    assert check_group_pair((list("abcde"), None), (5, 9), "f")[1] is None
+    assert check_group_pair((list("abcde"), None), (np.ones(5), np.ones(9)), "f")[1] is None
 
 
 def test_groups_in_both_samples_are_numbered_first_and_alike():
@@ -43,4 +43,14 @@ def test_groups_in_both_samples_are_numbered_first_and_alike():
 )
 def test_bad_groups_are_refused(groups, message):
     with pytest.raises(ValueError, match=message):
-        check_group_pair(groups, (6, 6), "fit")
+        check_group_pair(groups, (np.ones(6), np.ones(6)), "fit")
+
+
+def test_groups_without_weight_do_not_count():
+    labels = list("aabbccddeeff")
+    weight = np.where(np.isin(labels, ["a", "f"]), 0.0, 1.0)
+    message = "must have at least 5 different labels in rows of positive weight. Got 4 instead"
+    with pytest.raises(ValueError, match=f"for the numerator, {message}"):
+        check_group_pair((labels, None), (weight, np.ones(3)), "fit")
+    weight[0] = 1.0
+    assert check_group_pair((labels, None), (weight, np.ones(3)), "fit")[0].max() == 5

@@ -9,6 +9,47 @@ import vwkde
 from support.elsewhere import ROWS, samples, save_samples
 from vwkde.divergences import make_estimator
 
+GROUPS = np.repeat(np.arange(12), 10)
+
+
+@pytest.mark.parametrize("guide", ["auto", "gaussian", "logistic", None])
+@pytest.mark.parametrize("gone", [range(7), [0, 5, 10], [1, 2, 3, 4, 6, 7, 8]])
+def test_rows_and_groups_of_weight_zero_are_as_if_they_were_not_there(guide, gone):
+    random = np.random.default_rng(3)
+    p, q = random.normal(size=(120, 2)), random.normal(0.5, 1, size=(120, 2))
+    counted = ~np.isin(GROUPS, gone)
+    weight = np.where(counted, random.uniform(0.5, 2, 120), 0.0)
+    found = vwkde.DensityRatio(guide=guide).fit(p, q, groups=(None, GROUPS), denominator_weight=weight)
+    expected = vwkde.DensityRatio(guide=guide).fit(
+        p, q[counted], groups=(None, GROUPS[counted]), denominator_weight=weight[counted]
+    )
+    assert found.divergence("kl").value == pytest.approx(expected.divergence("kl").value, rel=1e-9)
+    assert found.divergence("kl").standard_error == pytest.approx(expected.divergence("kl").standard_error, rel=1e-9)
+    assert len(found.denominator_log_ratio_) == 120
+    np.testing.assert_allclose(found.denominator_log_ratio_[counted], expected.denominator_log_ratio_, rtol=1e-8)
+    np.testing.assert_allclose(found.denominator_log_ratio_[~counted], expected.log_ratio(q[~counted]), rtol=1e-8)
+    weights = found.importance_weights()
+    assert not weights[~counted].any()
+    assert weights.mean() == pytest.approx(1)
+    np.testing.assert_allclose(weights[counted] / weights.sum(), expected.importance_weights() / counted.sum())
+
+
+def test_halves_are_drawn_from_groups_that_count():
+    random = np.random.default_rng(3)
+    p, q = random.normal(size=(120, 2)), random.normal(0.5, 1, size=(120, 2))
+    weight = np.where(GROUPS < 2, 0.0, 1.0)
+    settings = {"guide": "gaussian", "interval": "subsample", "groups": (GROUPS, None)}
+    assert vwkde.kl_divergence(p, q, numerator_weight=weight, **settings).standard_error > 0
+    with pytest.raises(ValueError, match=r"needs at least 10 groups of each sample.*Got 9"):
+        vwkde.kl_divergence(p, q, numerator_weight=np.where(GROUPS < 3, 0.0, 1.0), **settings)
+
+
+def test_too_few_groups_that_count_are_refused():
+    random = np.random.default_rng(3)
+    p, q = random.normal(size=(120, 2)), random.normal(size=(120, 2))
+    with pytest.raises(ValueError, match=r"at least 5 different labels in rows of positive weight\. Got 4"):
+        vwkde.kl_divergence(p, q, groups=(GROUPS, None), numerator_weight=np.where(GROUPS < 8, 0.0, 1.0))
+
 
 @pytest.fixture
 def files(tmp_path):

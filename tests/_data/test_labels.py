@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import vwkde
 from vwkde._data.labels import find_labels
@@ -19,7 +20,7 @@ def labels(name, p, q):
     """Return what the column of this name looks like, beside one of noise."""
     p, q = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
     samples = [np.column_stack([x, NOISE[: len(x), 0]]) for x in (p, q)]
-    return find_labels(*samples, (name, "noise") if name is not None else None).get(0)
+    return find_labels(samples, (name, "noise") if name is not None else None).get(0)
 
 
 def some(low, high, rows=100):
@@ -77,7 +78,24 @@ def test_measurements_stay(name, p, q):
 
 
 def test_a_column_alone_was_asked_for():
-    assert find_labels(np.arange(50.0)[:, None], np.arange(70.0)[:, None], ("index",)) == {}
+    assert find_labels((np.arange(50.0)[:, None], np.arange(70.0)[:, None]), ("index",)) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "what"),
+    [
+        ("n", np.arange(100), "row numbers"),
+        ("index", SPLIT, "an index"),
+        ("customer_id", some(0, 10**6), "an id"),
+        ("timestamp", stamps(100), "a time stamp"),
+        ("rank", SPLIT, None),  # ranks, in one table
+        ("site_id", some(0, 5), None),
+        ("age", some(18, 90), None),
+    ],
+)
+def test_one_table_has_labels_too(name, values, what):
+    sample = np.column_stack([np.asarray(values, dtype=float), RNG.normal(size=len(values))])
+    assert find_labels((sample,), (name, "noise")).get(0) == what
 
 
 def frames():
@@ -115,6 +133,34 @@ def test_points_may_have_the_column_or_not(method):
     np.testing.assert_array_equal(ratio.log_ratio(p[["a", "b"]].to_numpy()), expected)
     with pytest.raises(ValueError, match=r"not in the (numerator|samples): \['c'\]"):
         ratio.log_ratio(p.assign(c=1.0))
+
+
+def test_information_is_that_of_the_other_columns():
+    x, y = pd.DataFrame(NOISE, columns=["a", "b"]), pd.DataFrame(NOISE + RNG.normal(size=(300, 2)), columns=["c", "d"])
+    expected = vwkde.mutual_information(x, y, guide="gaussian")
+    with left_out():
+        assert vwkde.mutual_information(x.reset_index(), y, guide="gaussian") == expected
+    with left_out():
+        assert vwkde.mutual_information(x, y.reset_index(), guide="gaussian") == expected
+    with pytest.warns(vwkde.DegenerateDataWarning, match=r"which row it is, not what was measured: 0 \(row numbers\)"):
+        kept = vwkde.mutual_information(x.reset_index().to_numpy(), y, guide="gaussian")
+    assert kept != expected
+
+
+def test_a_classifier_uses_the_other_columns():
+    x, y = pd.DataFrame(NOISE, columns=["a", "b"]), np.repeat(["p", "q"], 150)
+    classifier = vwkde.RatioClassifier(ratio=vwkde.DensityRatio(guide="gaussian"))
+    expected = classifier.fit(x, y).predict_proba(x)
+    with left_out():
+        fitted = clone(classifier).fit(x.reset_index(), y)
+    np.testing.assert_array_equal(fitted.predict_proba(x.reset_index()), expected)
+    np.testing.assert_array_equal(fitted.predict_proba(x), expected)
+    assert list(fitted.feature_names_in_) == ["a", "b"]
+    assert fitted.n_features_in_ == 2
+    with pytest.warns(vwkde.DegenerateDataWarning, match=r"which row it is, not what was measured: 0 \(row numbers\)"):
+        kept = clone(classifier).fit(x.reset_index().to_numpy(), y)
+    assert kept.n_features_in_ == 3
+    assert kept.score(x.reset_index().to_numpy(), y) > 0.9  # the numbers of the rows give the class away
 
 
 def test_what_is_asked_for_is_used():

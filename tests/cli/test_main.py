@@ -44,7 +44,7 @@ def test_large_files_are_read_in_parts(run, monkeypatch):
     monkeypatch.setattr(estimates, "_LARGE", 0)
     assert isinstance(estimates._sample(Path("q.parquet"), None, "kde"), Path)
     assert not isinstance(estimates._sample(Path("q.parquet"), None, "nn"), Path)
-    assert not isinstance(estimates._sample(Path("q.parquet"), "a,b", "kde"), Path)
+    assert not isinstance(estimates._sample(Path("q.parquet"), ["a,b"], "kde"), Path)
     assert run("kl", "p.csv", "q.parquet", "--method", "kde") == (0, expected, "")
     assert run("ratio", "p.csv", "q.parquet", "--at", "z.npy", "--method", "kde")[0] == 0
 
@@ -63,6 +63,19 @@ def test_kl_as_json_with_options(run):
     assert status == 0
     assert json.loads(out)["value"] == pytest.approx(expected.value)
     assert json.loads(out)["interval"] == pytest.approx(list(expected.interval))
+
+
+@pytest.mark.parametrize("columns", [("a", "b"), ("a,b",), ("a", "b,a"), ("a,b", "b")])
+def test_columns_add_up_when_the_option_is_repeated(run, columns):
+    options = [word for each in columns for word in ("--columns", each)]
+    status, out, _ = run("kl", "p.csv", "q.parquet", "--method", "kde", *options, "--json")
+    assert status == 0
+    assert json.loads(out)["diagnostics"]["columns"] == 2
+    assert json.loads(out)["value"] == pytest.approx(vwkde.kl_divergence(P[:, :2], Q[:, :2], method="kde").value)
+
+
+def test_an_option_that_only_switches_can_be_repeated(run):
+    assert run("kl", "p.csv", "q.parquet", "--method", "kde", "--json", "--json")[0] == 0
 
 
 def test_bandwidth_may_be_a_rule(run):
@@ -97,6 +110,12 @@ def test_ratio_prints_csv_and_writes_files(run):
         (("kl", "p.csv"), "error: Missing argument 'Q'. See: "),
         (("kl", "p.csv", "q.parquet", "--magic"), "error: No such option: --magic"),
         (("kl", "p.csv", "q.parquet", "--seed", "one"), "error: Invalid value for '--seed'"),
+        (("kl", "p.csv", "q.parquet", "--seed", "1", "--seed", "2"), "error: Option --seed was given 2 times"),
+        (
+            ("ratio", "p.csv", "q.parquet", "--at", "z.npy", "-o", "a.csv", "--output", "b.csv"),
+            "error: Option --output",
+        ),
+        (("inspect", "check", "images", "-m", "a.vwkde", "-m", "b.vwkde"), "error: Option --model was given 2 times"),
         (("magic",), "error: No such command 'magic'. See: "),
     ],
 )

@@ -355,10 +355,11 @@ def test_the_command_hands_on_which_images(monkeypatch, folder, tmp_path):
     handed = []
     monkeypatch.setattr(vwkde.reproduce, "reproduce", lambda *_, surfaces, **__: handed.append(surfaces) or tmp_path)
     done = CliRunner().invoke(
-        app, ["reproduce", "table1", "fig6", "--data", str(folder), "--classes", "2", "--images", "12"]
+        app,
+        ["reproduce", "table1", "fig6", "--data", str(folder), "--classes", "1", "--classes", "2,1", "--images", "12"],
     )
     assert done.exit_code == 0
-    assert [run.classes for run in handed] == [("Class2",)] * 2
+    assert [run.classes for run in handed] == [("Class1", "Class2")] * 2
     assert handed[0].images == 12
 
 

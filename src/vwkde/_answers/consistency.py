@@ -1,5 +1,7 @@
 """Whether the log ratios of a fit can be those of two densities, whatever these are."""
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
@@ -36,23 +38,32 @@ def level_error(numerator: AtSample, denominator: AtSample) -> float:
 
 
 def warn_if_contradictory(
-    asked: dict[str, tuple[float, float]], numerator: AtSample, denominator: AtSample, weighting: str
+    asked: dict[str, tuple[float, float]], numerator: AtSample, denominator: AtSample, guide: Any, weighting: str
 ) -> None:
     """Warn if the log ratios cannot be right because a divergence is clearly negative, whichever was asked for.
 
-    `asked` is the divergence that was asked for, by its kind, with its standard error.
+    `asked` is the divergence that was asked for, by its kind, with its standard error; `guide` is the caller's, and
+    `weighting` the one in use.
     """
     values = {kind: KINDS[kind](numerator, denominator) for kind in _NEVER_NEGATIVE} | asked
     contradictions = [each for each in (_describe(kind, *found) for kind, found in values.items()) if each]
     if not contradictions:
         return
     causes = "rows that both samples share, very few rows, outliers, or densities of very different width"
-    remedy = "fewer columns" if weighting == "uniform" else "method='kde', which uses no weights"
     warn(
         f"The fitted ratio cannot be right: {'; '.join(contradictions)}. The estimate is biased. Likely causes are "
-        f"{causes}. Try {remedy}, or the default guide='auto'.",
+        f"{causes}. {_remedy(guide, weighting)}",
         BiasWarning,
     )
+
+
+def _remedy(guide: Any, weighting: str) -> str:
+    """Return what the caller can do that is not done yet."""
+    if isinstance(guide, str) and guide == "auto":
+        return "Leave out shared rows and outliers, or use more rows or fewer columns."
+    if guide is None and weighting != "uniform":
+        return "Try the default guide='auto', method='kde', which uses no weights, or fewer columns."
+    return "Try the default guide='auto' or fewer columns."
 
 
 def _describe(kind: str, value: float, error: float) -> str:

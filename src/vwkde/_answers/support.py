@@ -7,6 +7,7 @@ row of the other sample? The tail is a generalised Pareto distribution, averaged
 
 - each column, upwards and downwards: a range that ends, outliers, a heavier tail;
 - the volume up to the nearest rows, in each column and jointly: gaps, holes, and rows off a surface;
+- the rows on both sides of a gap in a column, which need no tail: gaps in a density with long tails;
 - the distance from the centre, and the position along the difference of the means: ends that show only jointly.
 """
 
@@ -97,6 +98,8 @@ def _outside_columns(own: Floats, other: Floats) -> Iterator[Booleans]:
         x, y = _untied(column, others)
         yield _beyond(x, y) | _beyond(-x, -y)
         yield _beyond(*_volumes(x[:, None], y[:, None]))
+        if x is column:  # untied: between heaps of tied values there are always gaps
+            yield _in_gaps(x, y)
 
 
 def _outside_jointly(own: Floats, other: Floats) -> Iterator[Booleans]:
@@ -133,6 +136,24 @@ def _volumes(own: Floats, other: Floats) -> tuple[Floats, Floats]:
     unit = np.median(at_own) or 1.0
     power = min(own.shape[1], _MOST_DIMENSIONS)
     return (at_own / unit) ** power, (at_other / unit) ** power
+
+
+def _in_gaps(own: Floats, other: Floats) -> Booleans:
+    """Mark values between two neighbouring own ones that are much farther apart than the rows on both sides of them.
+
+    If the mean density over a gap is at least a quarter of that next to it, over a quarter of its width on the emptier
+    side, the gap is empty with a probability of at most exp(−rows there). Between two modes it is lower than that.
+    """
+    own = np.sort(own)
+    after = np.searchsorted(own, other)
+    inside = (after > 0) & (after < len(own))
+    after = np.clip(after, 1, len(own) - 1)
+    left, right = own[after - 1], own[after]
+    inside &= other < right
+    beside = (right - left) / 4
+    on_left = after - 1 - np.searchsorted(own, left - beside)
+    on_right = np.searchsorted(own, right + beside, side="right") - 1 - after
+    return np.asarray(inside & (len(own) * np.exp(-np.minimum(on_left, on_right)) < _NEVER))
 
 
 def _beyond(own: Floats, other: Floats) -> Booleans:

@@ -33,7 +33,7 @@ class Cloud(Protocol):
 
 @dataclass(frozen=True)
 class InMemory:
-    """Rows in memory and their weights, which have mean one."""
+    """Rows in memory and their positive weights, which have mean one."""
 
     values: Array
     weight: Floats
@@ -65,8 +65,8 @@ class StreamCloud:
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
-        return len(self.stream)
+        """The number of rows that have a weight."""
+        return len(self.stream) if self.stream.weight is None else int(np.count_nonzero(self.stream.weight))
 
     def largest(self) -> Floats:
         """Return the largest absolute value of each column."""

@@ -10,8 +10,8 @@ pairs of equal rows:
   equal pairs. This also works if the samples hardly overlap;
 - if distinct rows often agree in each of several columns, columns that agree at the same time make rows equal.
 
-One is enough: ties that were taken for repeats would bias the estimate, and so would repeats among many ties, but
-less.
+One is enough: ties that were taken for repeats would bias the estimate. Where there are ties, the multiplicities of the
+values may still show copies among them; see `multiplicities`.
 """
 
 from dataclasses import dataclass
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.stats import poisson
 
 from vwkde._data.merging import Merging, merge_into
+from vwkde._data.multiplicities import find_copying
 from vwkde._data.validation import Array
 
 Floats = NDArray[np.float64]
@@ -82,11 +83,26 @@ def find_distinct(x: Array) -> Distinct:
 
 def merge_repeats(own: Distinct, other: Distinct) -> Merging | None:
     """Return how repeats become weights, given the other sample of the pair; None if there are none."""
-    if not own.copied.any() or _is_on_lattice(own) or _is_like_chance(own, other) or _is_explained_by_columns(own):
+    if not own.copied.any():
         return None
-    rows = np.arange(len(own.behind))
-    kept, target = np.unique(np.where(own.atoms[own.behind], rows, own.first[own.behind]), return_inverse=True)
-    return merge_into(kept, target.ravel()) if len(kept) > 1 else None
+    if _is_on_lattice(own) or _is_like_chance(own, other) or _is_explained_by_columns(own):
+        copying = find_copying(own.counts)
+        originals = own.counts if copying is None else copying.originals_behind(own.counts)
+    else:
+        originals = np.where(own.atoms, own.counts, 1)
+    return _merge_down_to(originals, own) if 1 < originals.sum() < len(own.behind) else None
+
+
+def _merge_down_to(originals: Ints, rows: Distinct) -> Merging:
+    """Return the merging that leaves so many of the rows with each value, with weights as even as possible."""
+    order = np.argsort(rows.behind, kind="stable")
+    start = np.cumsum(rows.counts) - rows.counts
+    behind = rows.behind[order]
+    place = (np.arange(len(order)) - start[behind]) * originals[behind] // rows.counts[behind]
+    _, first, target = np.unique(np.column_stack([behind, place]), axis=0, return_index=True, return_inverse=True)
+    kept = np.sort(order[first])
+    number = np.searchsorted(kept, order[first])[target.ravel()]
+    return merge_into(kept, number[np.argsort(order)])
 
 
 def _is_like_chance(own: Distinct, other: Distinct) -> bool:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from vwkde._data.validation import on_host
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Pair = tuple[Ints | None, Ints | None]
 
@@ -15,8 +16,11 @@ FEWEST_GROUPS = 5
 """One for each fold of the guides: with fewer, neither a held-out loss nor a standard error means much."""
 
 
-def check_group_pair(groups: Any, rows: tuple[int, int], owner: str) -> Pair:
-    """Return the number of each row's group in two samples, equal for equal labels; None where there are no groups."""
+def check_group_pair(groups: Any, weights: tuple[Floats, Floats], owner: str) -> Pair:
+    """Return the number of each row's group in two samples, equal for equal labels; None where there are no groups.
+
+    Enough groups must have rows of positive weight.
+    """
     if groups is None:
         return None, None
     if not isinstance(groups, tuple | list) or len(groups) != 2:
@@ -27,15 +31,15 @@ def check_group_pair(groups: Any, rows: tuple[int, int], owner: str) -> Pair:
         )
     known: dict[Hashable, int] = {}
     p, q = (
-        None if labels is None else _numbers(labels, count, known, f"{owner}, for the {name},")
-        for labels, count, name in zip(groups, rows, ("numerator", "denominator"), strict=True)
+        None if labels is None else _numbers(labels, weight, known, f"{owner}, for the {name},")
+        for labels, weight, name in zip(groups, weights, ("numerator", "denominator"), strict=True)
     )
     return p, q
 
 
 def check_groups(groups: Any, rows: int, owner: str) -> Ints | None:
     """Return the number of each row's group in one sample, or None if there are no groups."""
-    return None if groups is None else _numbers(groups, rows, {}, owner)
+    return None if groups is None else _numbers(groups, np.ones(rows), {}, owner)
 
 
 def number_groups(p: Ints | None, q: Ints | None) -> Pair:
@@ -52,18 +56,20 @@ def refuse_groups(groups: Any, owner: str, why: str) -> None:
         raise ValueError(f"The 'groups' parameter of {owner} must be None {why}.")
 
 
-def _numbers(labels: Any, rows: int, known: dict[Hashable, int], owner: str) -> Ints:
+def _numbers(labels: Any, weight: Floats, known: dict[Hashable, int], owner: str) -> Ints:
     given = on_host(labels)
     numbers = np.fromiter((known.setdefault(_label(each, owner), len(known)) for each in _each(given, owner)), np.intp)
-    if len(numbers) != rows:
+    if len(numbers) != len(weight):
         raise ValueError(
-            f"The 'groups' parameter of {owner} must have one label for each of {rows} rows. Got {len(numbers)} labels "
-            f"instead; give the label of every row."
+            f"The 'groups' parameter of {owner} must have one label for each of {len(weight)} rows. Got {len(numbers)} "
+            f"labels instead; give the label of every row."
         )
-    if (count := len(np.unique(numbers))) < FEWEST_GROUPS:
+    counted = weight > 0
+    if (count := len(np.unique(numbers[counted]))) < FEWEST_GROUPS:
+        where = "" if counted.all() else " in rows of positive weight"
         raise ValueError(
-            f"The 'groups' parameter of {owner} must have at least {FEWEST_GROUPS} different labels. Got {count} "
-            f"instead; errors cannot be estimated from so few groups. Use smaller groups, or omit the parameter."
+            f"The 'groups' parameter of {owner} must have at least {FEWEST_GROUPS} different labels{where}. Got "
+            f"{count} instead; errors cannot be estimated from so few groups. Use smaller ones, or omit the parameter."
         )
     return numbers
 

@@ -22,13 +22,27 @@ Floats = NDArray[np.float64]
 Mergings = tuple[Merging | None, Merging | None]
 
 
+class Absent(NamedTuple):
+    """Which of the given rows have a positive weight, and the rows that have none, which count nowhere."""
+
+    counted: NDArray[np.bool_]
+    rows: Array
+
+    def among(self, values: Floats, at_others: Floats | float) -> Floats:
+        """Return one value per given row from those at the rows that count and those at the others."""
+        result = np.empty(len(self.counted))
+        result[self.counted], result[~self.counted] = values, at_others
+        return result
+
+
 @dataclass(frozen=True)
 class Held:
     """The rows of both samples that are in memory, their weights (mean one), and the column names.
 
     `left_out` are the names of columns that are not used. If some rows are not in memory, `streams` cover all rows, and
     `rows` are the indices of those in memory. Rows may belong to `groups`, by number. Rows that repeat others are not
-    here, but in the weights; `mergings` lead back, and `given_weights` are those of all rows.
+    here, but in the weights; `mergings` lead back, and `given_weights` are those of all rows. Rows of weight zero are
+    not here either, but in `absent`.
     """
 
     data: tuple[Array, Array]
@@ -40,6 +54,7 @@ class Held:
     groups: Groups = (None, None)
     mergings: Mergings = (None, None)
     given_weights: tuple[Floats, Floats] | None = None
+    absent: tuple[Absent | None, Absent | None] = (None, None)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -70,8 +85,9 @@ class Held:
 
     def spread(self, side: int, weight: Floats) -> Floats:
         """Return one weight per row that was given, with the same sums, from one weight per row here."""
-        merging, given = self.mergings[side], self.given_weights
-        return weight if merging is None or given is None else merging.spread(weight, given[side])
+        merging, given, absent = self.mergings[side], self.given_weights, self.absent[side]
+        spread = weight if merging is None or given is None else merging.spread(weight, given[side])
+        return spread if absent is None else absent.among(spread, 0.0)
 
     def part(self, rows: tuple[Ints, Ints]) -> dict[str, Any]:
         """Return some rows of both samples, with their weights and groups, as the arguments of a fit."""
@@ -85,7 +101,7 @@ class Held:
         }
 
     def expanded(self, side: int, values: Floats) -> Floats:
-        """Return one value per row that was given from one value per row here."""
+        """Return one value per row that was given with a positive weight, from one value per row here."""
         merging = self.mergings[side]
         return values if merging is None else merging.expand(values)
 
@@ -99,12 +115,37 @@ def _merged(
 
 
 def hold_all(numerator: Any, denominator: Any, weights: tuple[Any, Any], groups: Any = None) -> Held:
-    """Check two samples that are in memory and return all their rows."""
+    """Check two samples that are in memory and return all their rows of positive weight."""
     p, q, names, left_out = check_pair(numerator, denominator)
     p_weight = check_weight(weights[0], len(p), "numerator_weight")
     q_weight = check_weight(weights[1], len(q), "denominator_weight")
-    numbers = check_group_pair(groups, (len(p), len(q)), "fit")
-    return Held((p, q), (p_weight, q_weight), names, left_out, groups=numbers)
+    p_group, q_group = check_group_pair(groups, (p_weight, q_weight), "fit")
+    one, other = _with_weight(p, p_weight, p_group), _with_weight(q, q_weight, q_group)
+    return Held(
+        data=(one.values, other.values),
+        weights=(one.weight, other.weight),
+        names=names,
+        left_out=left_out,
+        groups=(one.group, other.group),
+        absent=(one.absent, other.absent),
+    )
+
+
+class _InMemory(NamedTuple):
+    values: Array
+    weight: Floats
+    group: Ints | None
+    absent: Absent | None
+
+
+def _with_weight(x: Array, weight: Floats, group: Ints | None) -> _InMemory:
+    """Return the rows of positive weight, and apart from them the others, if any."""
+    counted = weight > 0
+    if counted.all():
+        return _InMemory(x, weight, group, None)
+    positive = weight[counted]
+    group = None if group is None else group[counted]
+    return _InMemory(x[counted], positive / positive.mean(), group, Absent(counted, x[~counted]))
 
 
 def without_repeats(held: Held) -> Held:

@@ -6,6 +6,7 @@ gap.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,20 @@ def without_saved_index(names: list[str]) -> list[str]:
     return [name for column, name in enumerate(names) if column not in saved]
 
 
-def find_labels(p: Floats, q: Floats, names: Names) -> dict[int, str]:
-    """Return the columns that label rows of both samples, and what they look like; none if no other would be left."""
-    each = zip(p.T, q.T, names or [None] * p.shape[1], strict=True)
+def labels_to_leave_out(samples: Sequence[Floats], names: Names) -> tuple[str, ...]:
+    """Return the names of columns that label the rows of one table or of two samples, and report them.
+
+    Columns without names are only reported.
+    """
+    labels = find_labels(samples, names)
+    report_labels(labels, names)
+    return tuple(names[column] for column in labels) if names else ()
+
+
+def find_labels(samples: Sequence[Floats], names: Names) -> dict[int, str]:
+    """Return the columns that label rows of all samples, and what they look like; none if no other would be left."""
+    columns = zip(*(x.T for x in samples), strict=True)
+    each = zip(columns, names or [None] * samples[0].shape[1], strict=True)
     described = {column: _describe(*one) for column, one in enumerate(each)}
     labels = {column: words for column, words in described.items() if words}
     return labels if len(labels) < len(described) else {}
@@ -65,18 +77,18 @@ def report_labels(labels: dict[int, str], names: Names) -> None:
     warn(words, DegenerateDataWarning)
 
 
-def _describe(p: Floats, q: Floats, name: str | None) -> str:
-    """Return what a column looks like; nothing if it looks like a measurement."""
-    if _number_the_rows(p, q):
+def _describe(column: tuple[Floats, ...], name: str | None) -> str:
+    """Return what a column looks like, by its values in each sample; nothing if it looks like a measurement."""
+    if _number_the_rows(column):
         return "row numbers"
     if name is None:
         return ""
     words = _words(name)
-    if _NUMBERING.fullmatch(" ".join(words) or name.strip()) and _mostly_distinct(p, q):
+    if _NUMBERING.fullmatch(" ".join(words) or name.strip()) and _mostly_distinct(column):
         return "an index"
-    if words and _ID_WORDS & {words[0], words[-1]} and _mostly_distinct(p, q):
+    if words and _ID_WORDS & {words[0], words[-1]} and _mostly_distinct(column):
         return "an id"
-    if _TIME_WORDS & set(words) and all(_is_increasing(x) or _is_epoch(x) for x in (p, q)):
+    if _TIME_WORDS & set(words) and all(_is_increasing(x) or _is_epoch(x) for x in column):
         return "a time stamp"
     return ""
 
@@ -87,14 +99,18 @@ def _words(name: str) -> list[str]:
     return re.findall(r"[^\W\d_]+|\d+", apart.lower())
 
 
-def _number_the_rows(p: Floats, q: Floats) -> bool:
-    """Return whether both count up by one, or number the rows of one table that was split."""
-    if min(len(p), len(q)) < _RUN:
+def _number_the_rows(column: tuple[Floats, ...]) -> bool:
+    """Return whether values count up by one in each sample, or number the rows of one table that was split into two.
+
+    In a table that was not split, such numbers in another order are ranks.
+    """
+    if min(map(len, column)) < _RUN:
         return False
-    if _counts_up(p) and _counts_up(q):
-        return _is_whole(p[:1]) and _is_whole(q[:1])
-    both = np.concatenate([p, q])
-    return bool(np.ptp(both) == len(both) - 1) and _is_whole(both) and _counts_up(np.sort(both))
+    if all(_counts_up(x) for x in column):
+        return all(_is_whole(x[:1]) for x in column)
+    together = np.concatenate(column)
+    in_range = len(column) > 1 and bool(np.ptp(together) == len(together) - 1) and _is_whole(together)
+    return in_range and _counts_up(np.sort(together))
 
 
 def _counts_up(x: Floats) -> bool:
@@ -114,8 +130,8 @@ def _is_whole(x: Floats) -> bool:
     return bool((x == np.round(x)).all())
 
 
-def _mostly_distinct(*columns: Floats) -> bool:
-    return all(_is_whole(x) and len(np.unique(x)) > len(x) / 2 for x in columns)
+def _mostly_distinct(column: tuple[Floats, ...]) -> bool:
+    return all(_is_whole(x) and len(np.unique(x)) > len(x) / 2 for x in column)
 
 
 def are_chosen(data: Any) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from vwkde._data.labels import are_chosen, find_labels, report_labels
+from vwkde._data.labels import are_chosen, labels_to_leave_out
 
 Array = NDArray[np.floating]
 Names = tuple[str, ...] | None
@@ -35,13 +35,19 @@ def check_pair(numerator: Any, denominator: Any) -> Pair:
 
 def _without_labels(pair: Pair) -> Pair:
     p, q, names, _ = pair
-    labels = find_labels(p, q, names)
-    report_labels(labels, names)
-    if not labels or not names:
+    left_out = labels_to_leave_out((p, q), names)
+    if not left_out or not names:
         return pair
-    kept = [column for column in range(p.shape[1]) if column not in labels]
+    kept = [name not in left_out for name in names]
     p, q = (np.ascontiguousarray(x[:, kept]) for x in (p, q))
-    return Pair(p, q, tuple(names[column] for column in kept), tuple(names[column] for column in labels))
+    return Pair(p, q, tuple(name for name in names if name not in left_out), left_out)
+
+
+def check_table(data: Any, name: str) -> Array:
+    """Return one sample as a float array (n, d) without named columns that label rows, if others are left."""
+    x, names = check_sample(data, name)
+    left_out = labels_to_leave_out((x,), names)
+    return np.ascontiguousarray(x[:, [name not in left_out for name in names]]) if names else x
 
 
 def check_sample(

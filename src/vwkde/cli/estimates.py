@@ -23,7 +23,11 @@ Denominator = Annotated[Path, typer.Argument(metavar="Q", help="Sample of Q, the
 Method = Annotated[str | None, typer.Option(help=f"One of: {', '.join(methods())}. Default: the best estimator.")]
 Bandwidth = Annotated[str, typer.Option(help="A number, in units of the spread of the data, or the name of a rule.")]
 Columns = Annotated[
-    str | None, typer.Option(help="Columns to use, for example a,b,c. Default: all that measure something.")
+    list[str] | None,
+    typer.Option(
+        help="Columns to use, for example a,b,c; can be repeated. Default: all that measure something.",
+        show_default=False,
+    ),
 ]
 
 
@@ -86,7 +90,7 @@ def ratio(
         )
 
 
-def _sample(path: Path, columns: str | None, method: str | None) -> Any:
+def _sample(path: Path, columns: list[str] | None, method: str | None) -> Any:
     """Return a sample as a table or, if the file is large and the method allows it, its path, to be read in parts."""
     in_parts = path.suffix.lower() in (".npy", ".parquet") and columns is None and not is_baseline(method)
     if in_parts and path.is_file() and path.stat().st_size > _LARGE:
@@ -94,7 +98,7 @@ def _sample(path: Path, columns: str | None, method: str | None) -> Any:
     return _table(path, columns)
 
 
-def _table(path: Path, columns: str | None) -> "Table":
+def _table(path: Path, columns: list[str] | None) -> "Table":
     """Read a table; an error about its columns names the option that chooses others."""
     from vwkde._data.tables import ColumnError, read_table
 

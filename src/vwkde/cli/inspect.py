@@ -11,6 +11,7 @@ from vwkde._compute.cluster import connected
 from vwkde._runtime.extras import require
 from vwkde.cli.console import bars, errors
 from vwkde.cli.endings import end, interruptible
+from vwkde.cli.once import Commands
 from vwkde.cli.options import Seed
 from vwkde.inspection.server.limits import MOST_MEBIBYTES
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _MOST_LINES = 20
 """Maximum number of rejected images that are printed one by one."""
 
-app = typer.Typer(
+app = Commands(
     help="Find defects in surfaces, from good images alone. Start with `fit`, then `check`.", no_args_is_help=True
 )
 

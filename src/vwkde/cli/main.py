@@ -11,9 +11,10 @@ from vwkde._runtime.versions import VERSION
 from vwkde.cli import estimates, studies
 from vwkde.cli.console import errors
 from vwkde.cli.inspect import app as inspection
+from vwkde.cli.once import Commands
 from vwkde.cli.options import BROKEN_PIPE, ERROR, INTERRUPTED
 
-app = typer.Typer(
+app = Commands(
     help="Estimate density ratios and divergences from samples, with the leading bias removed.",
     no_args_is_help=True,
     add_completion=False,

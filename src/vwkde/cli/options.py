@@ -11,6 +11,7 @@ Seed = Annotated[int, typer.Option(help="Seeds every random choice.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 
 
-def names_in(text: str | None) -> list[str] | None:
-    """Return the names in a list such as a,b,c; None if the list is empty."""
-    return [name.strip() for name in text.split(",")] if text else None
+def names_in(texts: list[str] | None) -> list[str] | None:
+    """Return the names in lists such as a,b,c, one list for each time the option was given; None if all are empty."""
+    names = [name.strip() for text in texts or () if text for name in text.split(",")]
+    return list(dict.fromkeys(names)) or None

@@ -53,7 +53,10 @@ def reproduce(
     data: Annotated[
         Path | None, typer.Option(metavar="DAGM", help="Folder with the classes of DAGM, for table1, table2 and fig6.")
     ] = None,
-    classes: Annotated[str | None, typer.Option(help="Classes to use, such as 1,3. Default: the first six.")] = None,
+    classes: Annotated[
+        list[str] | None,
+        typer.Option(help="Classes to use, such as 1,3; can be repeated. Default: the first six.", show_default=False),
+    ] = None,
     images: Annotated[int | None, typer.Option(min=8, help="Maximum number of images of each kind and class.")] = None,
     digits: Annotated[
         Path | None,

@@ -14,6 +14,7 @@ from vwkde._answers.diagnostics import describe_fit
 from vwkde._answers.functionals import KINDS, check_divergence, check_interval, unit_of
 from vwkde._answers.importance import importance_weights
 from vwkde._answers.overlap import may_be_infinite, warn_if_weights_cannot_represent
+from vwkde._answers.tails import moment_may_be_infinite
 from vwkde._answers.uncertainty import Compute, scatter_over_halves, systematic_error, unseen
 from vwkde._data.sources import Ints
 from vwkde.ratio._at_points import AnswersAtPoints, on_its_threads
@@ -25,6 +26,7 @@ Floats = NDArray[np.float64]
 class RatioAnswers(AnswersAtPoints):
     """The methods of `DensityRatio` that need a fit."""
 
+    guide: Any
     weighting: str
     _diagnostics: dict[str, Any]
 
@@ -67,8 +69,9 @@ class RatioAnswers(AnswersAtPoints):
         -----
         OverlapWarning
             If rows that the divergence weighs without bound lie where the other sample has none, so that it may be
-            infinite: the estimate is then `open_above`. Or if most of the rows that it averages over are where the
-            other sample has almost none.
+            infinite: the estimate is then `open_above`. The same if the largest ratios show that the mean behind "chi2"
+            or "renyi" may not exist. Or if most of the rows that it averages over are where the other sample has almost
+            none.
         BiasWarning
             If the fitted ratio cannot be right: this or another divergence is clearly negative.
 
@@ -91,8 +94,8 @@ class RatioAnswers(AnswersAtPoints):
         value, error = compute(p, q)
         if interval == "subsample":
             error = self._scatter_over_halves(compute)
-        open_above = may_be_infinite(self.diagnostics_, kind, order)
-        warn_if_contradictory({kind: (value, error)}, p, q, self.diagnostics_["weighting"])
+        open_above = may_be_infinite(self.diagnostics_, kind, order) or moment_may_be_infinite(p, kind, order)
+        warn_if_contradictory({kind: (value, error)}, p, q, self.guide, self.diagnostics_["weighting"])
         systematic = systematic_error(self._fitted, compute, error)
         return Estimate(
             value,
@@ -211,9 +214,13 @@ class RatioAnswers(AnswersAtPoints):
         return dict(self._diagnostics)
 
     def _at_given_rows(self, side: int, averages: bool) -> Floats:
-        """Return the log ratios at the rows of a sample, as they were given; repeats have that of their original."""
+        """Return the log ratios at the rows of a sample, as they were given.
+
+        Repeats have that of their original, and rows of weight zero, which no estimate has seen, that of a new point.
+        """
         in_order = self._fitted.samples[side].in_given_order(self._fitted.average.at_samples(averages)[side])
-        return self._held.expanded(side, in_order)
+        counted, absent = self._held.expanded(side, in_order), self._held.absent[side]
+        return counted if absent is None else absent.among(counted, self._log_ratio(absent.rows))
 
     def _count_rows(self) -> dict[str, Any]:
         """Return the rows that were given and those that are distinct, if rows repeat others."""

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from vwkde._compute.choice import ENGINE_NAMES, choose_resources
 from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET
+from vwkde._compute.resources import Resources
 from vwkde._data.groups import refuse_groups
 from vwkde._data.in_memory import Held, hold_all, hold_some
 from vwkde._data.pairs import Pairs
@@ -285,9 +286,7 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         pairs: tuple[Pairs, Pairs] | None = None,
     ) -> Self:
         """Fit samples some of whose rows were made from others; see `Sample`."""
-        self._validate_params()
-        self._check_combination()
-        resources = choose_resources(self.engine, self.device, (numerator, denominator), self.memory_budget)
+        resources = self._check_parameters(numerator, denominator)
         seed = int(check_random_state(self.random_state).randint(2**31))
         weights = numerator_weight, denominator_weight
         elsewhere = resources.executor.spreads or is_elsewhere(numerator) or is_elsewhere(denominator)
@@ -299,6 +298,12 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         problem = make_problem(held, Numerics(seed, held.dtype, resources), copies, folds, pairs)
         self._keep(self._fit_problem(problem), problem.held)  # an earlier fit stays until this one has succeeded
         return self
+
+    def _check_parameters(self, numerator: Any, denominator: Any) -> Resources:
+        """Raise if a parameter is invalid, and return where to compute with these samples."""
+        self._validate_params()
+        self._check_combination()
+        return choose_resources(self.engine, self.device, (numerator, denominator), self.memory_budget)
 
     def _keep(self, fitted: Fitted, held: Held) -> None:
         """Set the attributes of a fit."""
