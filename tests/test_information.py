@@ -34,6 +34,20 @@ def test_a_gaussian_guide_is_unbiased_in_many_columns():
     assert estimate.interval[0] < truth < estimate.interval[1]
 
 
+def test_rows_of_a_group_do_not_inform_about_each_other():
+    values, covered = [], []
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        centre, noise = random.normal(size=(100, 1, 16)), random.normal(size=(100, 4, 16))
+        z = (np.sqrt(0.5) * (centre + noise)).reshape(400, 16)
+        groups = np.repeat(np.arange(100), 4)
+        estimate = vwkde.mutual_information(z[:, :8], z[:, 8:], groups=groups, guide="gaussian")
+        values.append(estimate.value)
+        covered.append(estimate.interval[0] < 0 < estimate.interval[1])
+    assert np.mean(values) == pytest.approx(0.0, abs=0.07)  # it was 0.16
+    assert sum(covered) >= 3
+
+
 @pytest.mark.parametrize("noise", [1e-3, 1e-5])
 @pytest.mark.filterwarnings("error")
 def test_thin_dependence_is_no_degenerate_one(noise):

@@ -110,11 +110,11 @@ def mutual_information(
     first, second = _pairs(fold, random_state, group)
     rows = np.arange(len(x))
     joint, product = np.concatenate([x, y], axis=1), np.concatenate([x[first], y[second]], axis=1)
-    pairs = Pairs(x.shape[1], rows, rows), Pairs(x.shape[1], first, second)
+    pairs = Pairs(x.shape[1], rows, rows, group), Pairs(x.shape[1], first, second, group)
     ratio._fit(
         joint,
         product,
-        groups=None if group is None else (group, group[first] * (group.max() + 1) + group[second]),
+        groups=None if group is None else (group, None),
         copies=(1, max(1, len(first) // len(x))),
         folds=(fold, fold[first]),
         pairs=pairs,
