@@ -168,6 +168,10 @@ class Sample:
         weight, mean, scatter = self.weighted_moments
         return mean, scatter / (weight * (1 - 1 / self.effective_rows))
 
+    def in_groups(self, group: Ints | None) -> "Sample":
+        """Return the same rows in these groups."""
+        return replace(self, group=group)
+
     def subset(self, chosen: NDArray[Any], keep_rest: bool = False) -> "Sample":
         """Return the chosen points, in the same order, as a separate sample; `keep_rest` keeps the rest too."""
         points, weight = self.points[chosen], self.weight[chosen]

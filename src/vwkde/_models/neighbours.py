@@ -34,7 +34,7 @@ Ints = NDArray[np.intp]
 _MOST_COLUMNS = 4
 """Columns of X and Y together up to which boxes with a few rows are small enough."""
 _FEWEST_ROWS = 50
-_COUNTS = (3, 6, 12)
+COUNTS = (3, 6, 12)
 _STRETCHES = (0.25, 1.0, 4.0)
 _TEMPERATURE = 0.25
 """Share of the log likelihood that enters the shares, as among fitted candidates."""
@@ -117,8 +117,8 @@ def by_neighbours(samples: tuple[Sample, Sample]) -> ByNeighbours | None:
     joint = samples[0]
     if joint.points.shape[1] > _MOST_COLUMNS or len(joint) < _FEWEST_ROWS:
         return None
-    found = [_judged(Neighbours(k, stretch).fit(joint), samples) for k in _COUNTS for stretch in _STRETCHES]
-    shape = len(_COUNTS), len(_STRETCHES)
+    found = [_judged(Neighbours(k, stretch).fit(joint), samples) for k in COUNTS for stretch in _STRETCHES]
+    shape = len(COUNTS), len(_STRETCHES)
     share = softmax([-_TEMPERATURE * 2 * len(joint) * loss for loss, _ in found]).reshape(shape)
     values = np.reshape([value for _, value in found], (*shape, len(joint)))
     rise = (values[0] - values[1]) * share.sum(axis=0)[:, None]
