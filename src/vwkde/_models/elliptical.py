@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
 from scipy.special import digamma, gammaln, ndtri, polygamma, softmax, stdtrit
 from scipy.stats import rankdata
 
@@ -34,6 +35,10 @@ _RANKS_APART = 1.5
 """How thick a relation must be for ranks to show it: e^1.5/n, about twice as thick as normal scores are apart."""
 _STEPS, _MORE_STEPS = 20, 4
 """Steps of the first scatter matrix, and of one that starts from a fit to nearly the same rows or a similar shape."""
+_TEMPERATURE = 0.5
+"""Share of the log likelihood that enters the shares: rows and pairs of the same rows are not independent."""
+_BETWEEN = 8
+"""Steps between numbers of degrees of freedom that were tried."""
 _SMALLEST_SHARE = 0.01
 _CLEARLY = 2.0
 """Standard errors by which a t copula must be better than the normal one."""
@@ -198,20 +203,32 @@ def uniform_ranks(values: Array) -> Floats:
 
 
 def _shares(rows: Rows) -> tuple[dict[float, float], list[float]]:
-    """Return shares of degrees of freedom, which fall exponentially with the log loss, and those that are used.
+    """Return shares of degrees of freedom, which fall exponentially with the log loss, and those to use.
 
     The normal copula is used alone, unless another one is clearly better.
     """
-    terms = {freedom: loss_terms(_cross_fitted(rows, freedom)[1]) for freedom in _FREEDOMS}
-    losses = np.array([_mean(each) for each in terms.values()])
-    shares = softmax(-2 * rows.worth * losses)
-    kept = {f: float(share) for f, share in zip(terms, shares, strict=True) if share > _SMALLEST_SHARE}
-    finite = min(_FREEDOMS[:-1], key=lambda freedom: _mean(terms[freedom]))
-    falls = [before - after for before, after in zip(terms[np.inf], terms[finite], strict=True)]
+    terms = [loss_terms(_cross_fitted(rows, freedom)[1]) for freedom in _FREEDOMS]
+    losses = np.array([_mean(each) for each in terms])
+    shares = np.append(*_shares_of(losses, _TEMPERATURE * 2 * rows.worth))
+    kept = {f: float(share) for f, share in zip(_FREEDOMS, shares, strict=True) if share > _SMALLEST_SHARE}
+    falls = [before - after for before, after in zip(terms[-1], terms[int(np.argmin(losses[:-1]))], strict=True)]
     error = 0.5 * np.sqrt(sum(fall.var() for fall in falls) / rows.worth)
     if (falls[0].mean() + falls[1].mean()) / 2 > _CLEARLY * error:
         return kept, [freedom for freedom in kept if np.isfinite(freedom)]
     return kept | {np.inf: float(shares[-1])}, [np.inf]
+
+
+def _shares_of(losses: Floats, rows: float) -> tuple[Floats, float]:
+    """Return the shares of the finite degrees of freedom, and that of the normal copula, given their losses.
+
+    Between the numbers that were tried, the loss is a smooth curve; its share goes to the two numbers next to it.
+    """
+    tried = np.log(_FREEDOMS[:-1])
+    fine = np.linspace(tried[0], tried[-1], _BETWEEN * (len(tried) - 1) + 1)
+    curve = CubicSpline(tried, losses[:-1])(fine)
+    shares = softmax(-rows * np.append(curve, losses[-1]) - np.log(np.append(np.full(len(fine), _BETWEEN), 1.0)))
+    hats = np.array([np.interp(fine, tried, each) for each in np.eye(len(tried))])
+    return hats @ shares[:-1], float(shares[-1])
 
 
 def _mean(terms: AtBoth) -> float:
