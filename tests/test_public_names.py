@@ -20,6 +20,7 @@ PUBLIC = [
     "OverlapWarning",
     "RatioClassifier",
     "TwoSampleResult",
+    "conditional_mutual_information",
     "divergence",
     "kl_divergence",
     "log_density_ratio",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from vwkde.displays import DivergenceDisplay, LogRatioDisplay, OverlapDisplay
     from vwkde.divergences import divergence, kl_divergence, log_density_ratio
     from vwkde.exceptions import BiasWarning, DegenerateDataWarning, DisjointSupportError, OverlapWarning
-    from vwkde.information import mutual_information
+    from vwkde.information import conditional_mutual_information, mutual_information
     from vwkde.ratio import DensityRatio
     from vwkde.results import Estimate
     from vwkde.two_sample import TwoSampleResult, two_sample_test
@@ -33,6 +33,7 @@ __all__ = [
     "OverlapWarning",
     "RatioClassifier",
     "TwoSampleResult",
+    "conditional_mutual_information",
     "divergence",
     "kl_divergence",
     "log_density_ratio",
@@ -55,6 +56,7 @@ __getattr__, _ = lazy_names(
         "OverlapWarning": "exceptions",
         "RatioClassifier": "classifier",
         "TwoSampleResult": "two_sample",
+        "conditional_mutual_information": "information",
         "divergence": "divergences",
         "kl_divergence": "divergences",
         "log_density_ratio": "divergences",

@@ -1,19 +1,12 @@
 """How much information two sets of columns have about each other."""
 
-from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any
-
-import numpy as np
-from sklearn.utils import check_random_state
 
 from vwkde._data.validation import Array, check_sample
 from vwkde._models.guides.cross_fit import FOLDS
-from vwkde._runtime.warn import warn, without
-from vwkde.divergences import make_ratio
+from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning
-from vwkde.information._exact import is_exact
-from vwkde.information._opinions import combined
+from vwkde.information._forms import Asked, information
 from vwkde.information._pairing import make_pairs
 from vwkde.results import Estimate
 
@@ -75,42 +68,34 @@ def mutual_information(
     >>> low < 0.347 < high
     True
     """
-    x, y = check_rows(X, Y)
-    ratio = make_ratio(method, parameters | {"random_state": random_state})
+    x, y = check_rows(X=X, Y=Y)
+    asked = Asked(method, random_state, parameters)
+    asked.ratio()  # raises if a parameter is invalid
     paired = make_pairs(x, y, groups, random_state)
-    if not (np.ptp(x, axis=0).any() and np.ptp(y, axis=0).any()):
-        warn("X or Y has equal rows only, and a constant says nothing: the information is zero.", DegenerateDataWarning)
-        return Estimate(0.0, 1 / (np.sqrt(2) * paired.rows), "mutual-information")
-    exact = is_exact(paired)
-    copies = max(1, len(paired.first) // len(x))
-    with without(DegenerateDataWarning) if exact else nullcontext():
-        ratio._fit(
-            paired.joint,
-            paired.product,
-            groups=None if paired.group is None else (paired.group, None),
-            copies=(1, copies),
-            folds=(paired.fold, paired.fold[paired.first]),
-            pairs=paired.pairs,
-        )
-        fitted = replace(ratio.divergence("kl"), kind="mutual-information", open_above=exact)
-    seed = int(check_random_state(random_state).randint(2**31))
-    estimate = combined(fitted, (ratio.numerator_log_ratio_, ratio.denominator_log_ratio_), paired, seed)
+    repeated = groups is None and paired.group is not None
+    estimate = information(paired, asked, may_be_discrete=not repeated).estimate
+    warn_if_open(estimate)
+    return estimate
+
+
+def warn_if_open(estimate: Estimate) -> None:
+    """Warn that nothing limits an information from above."""
     if estimate.open_above:
         warn(
             "As far as the rows show, a column of one of X and Y is a function of the other: the information may be "
             "infinite, and the value is a lower limit. Drop columns that are computed from others, or give more rows.",
             DegenerateDataWarning,
         )
-    return estimate
 
 
-def check_rows(X: Any, Y: Any) -> tuple[Array, Array]:
-    """Return X and Y as arrays, or raise."""
-    x, y = check_sample(X, "X")[0], check_sample(Y, "Y")[0]
-    if len(x) != len(y):
-        raise ValueError(
-            f"X and Y must have the same number of rows. Got {len(x)} and {len(y)} instead; drop unpaired rows."
-        )
-    if len(x) < 2 * FOLDS:
-        raise ValueError(f"X and Y have {len(x)} rows; at least {2 * FOLDS} are needed. Give more rows.")
-    return x, y
+def check_rows(**given: Any) -> list[Array]:
+    """Return samples, given by name, as arrays with equally many rows, or raise."""
+    samples = [check_sample(values, name)[0] for name, values in given.items()]
+    rows = [len(values) for values in samples]
+    if len(set(rows)) > 1:
+        names, counts = (" and ".join(map(str, each)) for each in (given, rows))
+        raise ValueError(f"{names} must have the same number of rows. Got {counts} instead; drop unpaired rows.")
+    if rows[0] < 2 * FOLDS:
+        names = " and ".join(given)
+        raise ValueError(f"{names} have {rows[0]} rows; at least {2 * FOLDS} are needed. Give more rows.")
+    return samples

@@ -62,7 +62,7 @@ class Opinion:
         return Opinion(estimate, log_ratio, max(self.least, share * variance))
 
 
-def combined(estimate: Estimate, log_ratios: AtBoth, paired: Paired, seed: int) -> Estimate:
+def combined(estimate: Estimate, log_ratios: AtBoth, paired: Paired, seed: int) -> Opinion:
     """Return the estimate of a fit, with its log ratios at rows and pairs, combined with the other opinions."""
     columns = paired.x.shape[1] * paired.y.shape[1]
     opinion = Opinion(estimate, log_ratios[0], columns / (2 * paired.rows**2))
@@ -76,7 +76,7 @@ def combined(estimate: Estimate, log_ratios: AtBoth, paired: Paired, seed: int) 
     if neighbours is not None:
         opinion = with_neighbours(opinion, neighbours, paired)
     error = float(np.sqrt(paired.variance_of_mean(opinion.log_ratio) + opinion.least))
-    return replace(opinion.estimate, standard_error=error)
+    return replace(opinion, estimate=replace(opinion.estimate, standard_error=error))
 
 
 def as_ranks_show(opinion: Opinion, finest: float) -> Opinion:

@@ -71,15 +71,19 @@ class Paired:
 
 
 def make_pairs(x: Array, y: Array, groups: Any, random_state: Any) -> Paired:
-    """Return rows with folds, groups and pairs. A model without one fold has seen none of the rows of its pairs."""
-    group = _groups(groups, x, y, random_state)
+    """Return rows with folds, groups and pairs, for the groups that were given or those of rows that repeat others."""
+    return pair_rows(x, y, find_units(x, y, groups, random_state, "mutual_information"), random_state)
+
+
+def pair_rows(x: Array, y: Array, group: Ints | None, random_state: Any) -> Paired:
+    """Return rows in groups, with folds and pairs. A model without one fold has seen none of the rows of its pairs."""
     units = len(x) if group is None else int(group.max()) + 1
     fold = check_random_state(random_state).permutation(np.arange(units) % FOLDS)
     fold = fold if group is None else fold[group]
     return Paired(x, y, fold, *pairs_in_folds(fold, random_state, group), group)
 
 
-def _groups(groups: Any, x: Array, y: Array, random_state: Any) -> Ints | None:
+def find_units(x: Array, y: Array, groups: Any, random_state: Any, owner: str) -> Ints | None:
     """Return the number of each row's group: as given, or that of the row which it repeats; None without groups."""
     if groups is None:
         joint = np.concatenate([x, y], axis=1)
@@ -87,10 +91,10 @@ def _groups(groups: Any, x: Array, y: Array, random_state: Any) -> Ints | None:
         apart = np.concatenate([x[order], y[np.roll(order, 1)]], axis=1)  # pairs of different rows, none repeated
         group = find_groups(joint, apart)
         return None if group is None or group.max() + 1 < 2 * FOLDS else group
-    group = number_groups(check_groups(groups, len(x), "mutual_information"), None)[0]
+    group = number_groups(check_groups(groups, len(x), owner), None)[0]
     if group is not None and group.max() + 1 < 2 * FOLDS:
         raise ValueError(
-            f"The 'groups' parameter of mutual_information must have at least {2 * FOLDS} different labels. Got "
+            f"The 'groups' parameter of {owner} must have at least {2 * FOLDS} different labels. Got "
             f"{group.max() + 1} instead; use smaller groups, or omit the parameter."
         )
     return group
