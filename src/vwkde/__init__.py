@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from vwkde.displays import DivergenceDisplay, LogRatioDisplay, OverlapDisplay
     from vwkde.divergences import divergence, kl_divergence, log_density_ratio
     from vwkde.exceptions import BiasWarning, DegenerateDataWarning, DisjointSupportError, OverlapWarning
-    from vwkde.information import conditional_mutual_information, mutual_information
+    from vwkde.information import (
+        IndependenceResult,
+        conditional_mutual_information,
+        independence_test,
+        mutual_information,
+    )
     from vwkde.ratio import DensityRatio
     from vwkde.results import Estimate
     from vwkde.two_sample import TwoSampleResult, two_sample_test
@@ -28,6 +33,7 @@ __all__ = [
     "DisjointSupportError",
     "DivergenceDisplay",
     "Estimate",
+    "IndependenceResult",
     "LogRatioDisplay",
     "OverlapDisplay",
     "OverlapWarning",
@@ -35,6 +41,7 @@ __all__ = [
     "TwoSampleResult",
     "conditional_mutual_information",
     "divergence",
+    "independence_test",
     "kl_divergence",
     "log_density_ratio",
     "methods",
@@ -51,6 +58,7 @@ __getattr__, _ = lazy_names(
         "DisjointSupportError": "exceptions",
         "DivergenceDisplay": "displays",
         "Estimate": "results",
+        "IndependenceResult": "information",
         "LogRatioDisplay": "displays",
         "OverlapDisplay": "displays",
         "OverlapWarning": "exceptions",
@@ -58,6 +66,7 @@ __getattr__, _ = lazy_names(
         "TwoSampleResult": "two_sample",
         "conditional_mutual_information": "information",
         "divergence": "divergences",
+        "independence_test": "information",
         "kl_divergence": "divergences",
         "log_density_ratio": "divergences",
         "methods": "catalogue",
