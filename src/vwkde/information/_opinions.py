@@ -10,6 +10,7 @@
   information from above.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,19 +18,22 @@ from numpy.typing import NDArray
 from scipy.special import expit, psi
 
 from vwkde._coordinates.normal_scores import fit_scores_in_blocks
-from vwkde._data.sample import make_unordered_sample
+from vwkde._coordinates.whitening import whiten_blocks
+from vwkde._data.sample import Sample, make_unordered_sample
 from vwkde._data.validation import Array
 from vwkde._fit.candidates import MOST_ROWS
 from vwkde._models.elliptical import ByCopula, Rows, by_copula, uniform_ranks
 from vwkde._models.log_loss import AtBoth, loss_terms
-from vwkde._models.neighbours import COUNTS, ByNeighbours, by_neighbours
+from vwkde._models.neighbours import COUNTS, MOST_COLUMNS, ByNeighbours, by_neighbours
+from vwkde._runtime.warn import without
+from vwkde.exceptions import DegenerateDataWarning
 from vwkde.information._pairing import Paired
 from vwkde.results import Estimate
 
 Floats = NDArray[np.float64]
 
 _BY_CHANCE = 2.5
-"""Standard errors by which another opinion may exceed the average by chance; at twice as many it replaces it."""
+"""Standard errors by which an opinion may differ by chance. With one more, a larger opinion replaces the average."""
 _TEMPERATURE = 0.25
 """Share of the log likelihood that enters the shares, as among fitted candidates."""
 _UNRESOLVED = 0.5
@@ -52,7 +56,7 @@ class Opinion:
         gap = value - self.estimate.value
         error = np.sqrt(paired.variance_of_mean(other - self.log_ratio) + variance)
         clear = gap / max(error, np.finfo(np.float64).tiny)
-        share, in_doubt = float(np.clip(clear / _BY_CHANCE - 1, 0, 1)), gap / 2 * float(np.clip(clear - 1, 0, 1))
+        share, in_doubt = float(np.clip((clear - 1) / _BY_CHANCE, 0, 1)), gap / 2 * float(np.clip(clear - 1, 0, 1))
         log_ratio = (1 - share) * self.log_ratio + share * other
         estimate = replace(
             self.estimate,
@@ -106,11 +110,15 @@ def with_copula(opinion: Opinion, log_ratios: AtBoth, copula: ByCopula, paired: 
 
 
 def with_neighbours(opinion: Opinion, neighbours: ByNeighbours, paired: Paired) -> Opinion:
-    """Return the opinion moved towards nearest neighbours, with an error for what still finer distances may show."""
-    value = float(neighbours.log_ratio.mean())
-    moved = opinion.moved(neighbours.log_ratio, value, 0.0, paired)
+    """Return the opinion moved towards nearest neighbours, with an error for what still finer distances may show.
+
+    If smaller boxes see clearly more, half as much again is added to what the smallest ones see.
+    """
     rise, clear = _in_errors(neighbours.rise, paired)
-    below = np.sqrt(paired.variance_of_mean(neighbours.log_ratio - opinion.log_ratio))
+    log_ratio = neighbours.log_ratio + neighbours.rise / 2 * float(np.clip(clear - 1, 0, 1))
+    value = float(log_ratio.mean())
+    moved = opinion.moved(log_ratio, value, 0.0, paired)
+    below = np.sqrt(paired.variance_of_mean(log_ratio - opinion.log_ratio))
     seen_otherwise = value < opinion.estimate.value - _BY_CHANCE * below
     exact = (psi(COUNTS[1]) - psi(COUNTS[0])) / max(paired.x.shape[1], paired.y.shape[1])
     unresolved = clear > _BY_CHANCE and rise > _UNRESOLVED * exact
@@ -153,11 +161,21 @@ def _ranked(paired: Paired) -> Rows:
 
 
 def _neighbours(paired: Paired) -> ByNeighbours | None:
-    """Return what nearest neighbours in normal scores say, if there are few columns."""
-    joint, pairs = paired.joint, paired.pairs
-    coordinates, split = fit_scores_in_blocks(joint, np.ones(len(joint)), pairs[0].split)
+    """Return what nearest neighbours say, if there are few columns, in normal scores and in the units of the data.
+
+    Edges of a density are sharp in the units of the data only, and heavy tails have neighbours only in the scores.
+    """
+    joint, split, ones = paired.joint, paired.x.shape[1], np.ones(len(paired.x))
+    if joint.shape[1] > MOST_COLUMNS:
+        return None
+    with without(DegenerateDataWarning):  # it is raised by the fit
+        spaces = fit_scores_in_blocks(joint, ones, split), whiten_blocks(joint, ones, split, None)
+    return by_neighbours([_in_coordinates(paired, *space) for space in spaces])
+
+
+def _in_coordinates(paired: Paired, coordinates: Callable[[Array], Floats], split: int) -> tuple[Sample, Sample]:
     p, q = (
         replace(make_unordered_sample(coordinates(values)), pairs=replace(each, split=split))
-        for values, each in zip((joint, paired.product), pairs, strict=True)
+        for values, each in zip((paired.joint, paired.product), paired.pairs, strict=True)
     )
-    return by_neighbours((p, q.thinned(MOST_ROWS, np.random.default_rng(0))))
+    return p, q.thinned(MOST_ROWS, np.random.default_rng(0))
