@@ -33,7 +33,7 @@ from vwkde.results import Estimate
 Floats = NDArray[np.float64]
 
 _BY_CHANCE = 2.5
-"""Standard errors by which an opinion may differ by chance. With one more, a larger opinion replaces the average."""
+"""Standard errors by which an opinion may exceed another by chance, and by how many more it replaces it."""
 _TEMPERATURE = 0.25
 """Share of the log likelihood that enters the shares, as among fitted candidates."""
 _UNRESOLVED = 0.5
@@ -48,15 +48,23 @@ class Opinion:
     log_ratio: Floats
     least: float
 
+    @property
+    def by_model(self) -> float:
+        """The share of a model of the whole dependence, which misses nothing if it is right."""
+        return float(self.estimate.diagnostics.get("copula_share", 0.0))
+
     def moved(self, other: Floats, value: float, variance: float, paired: Paired) -> "Opinion":
         """Return the opinion moved towards one that is rather too small, if that is clearly larger.
 
-        `other` are its log ratios, `value` is their mean without bias, and `variance` what that adds to its error.
+        `other` are its log ratios, `value` is their mean without bias, and `variance` what that adds to its error. A
+        fit without a model misses something almost always, so that less evidence is needed against it.
         """
         gap = value - self.estimate.value
         error = np.sqrt(paired.variance_of_mean(other - self.log_ratio) + variance)
         clear = gap / max(error, np.finfo(np.float64).tiny)
-        share, in_doubt = float(np.clip((clear - 1) / _BY_CHANCE, 0, 1)), gap / 2 * float(np.clip(clear - 1, 0, 1))
+        by_chance = self.by_model * _BY_CHANCE + (1 - self.by_model)
+        share = float(np.clip((clear - by_chance) / _BY_CHANCE, 0, 1))
+        in_doubt = gap / 2 * float(np.clip(clear - 1, 0, 1))
         log_ratio = (1 - share) * self.log_ratio + share * other
         estimate = replace(
             self.estimate,
@@ -112,10 +120,11 @@ def with_copula(opinion: Opinion, log_ratios: AtBoth, copula: ByCopula, paired: 
 def with_neighbours(opinion: Opinion, neighbours: ByNeighbours, paired: Paired) -> Opinion:
     """Return the opinion moved towards nearest neighbours, with an error for what still finer distances may show.
 
-    If smaller boxes see clearly more, half as much again is added to what the smallest ones see.
+    If smaller boxes see clearly more, half as much again is added to what the smallest ones see, unless a model fits.
     """
     rise, clear = _in_errors(neighbours.rise, paired)
-    log_ratio = neighbours.log_ratio + neighbours.rise / 2 * float(np.clip(clear - 1, 0, 1))
+    more = (1 - opinion.by_model) / 2 * float(np.clip(clear - 1, 0, 1))
+    log_ratio = neighbours.log_ratio + more * neighbours.rise
     value = float(log_ratio.mean())
     moved = opinion.moved(log_ratio, value, 0.0, paired)
     below = np.sqrt(paired.variance_of_mean(log_ratio - opinion.log_ratio))
