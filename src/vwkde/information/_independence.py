@@ -128,8 +128,8 @@ def independence_test(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=200)
     >>> y = x**2 + rng.normal(size=200)
-    >>> vwkde.independence_test(x, y).p_value
-    0.002
+    >>> vwkde.independence_test(x, y).p_value <= 0.01
+    True
     """
     count = check_permutations(n_permutations, "independence_test")
     x, y = check_rows(X=X, Y=Y)

@@ -64,7 +64,7 @@ class Opinion:
         clear = gap / max(error, np.finfo(np.float64).tiny)
         by_chance = self.by_model * _BY_CHANCE + (1 - self.by_model)
         share = float(np.clip((clear - by_chance) / _BY_CHANCE, 0, 1))
-        in_doubt = gap / 2 * float(np.clip(clear - 1, 0, 1))
+        in_doubt = gap / 2 * float(np.clip(clear - self.by_model, 0, 1))
         log_ratio = (1 - share) * self.log_ratio + share * other
         estimate = replace(
             self.estimate,
@@ -131,7 +131,7 @@ def with_neighbours(opinion: Opinion, neighbours: ByNeighbours, paired: Paired) 
     seen_otherwise = value < opinion.estimate.value - _BY_CHANCE * below
     exact = (psi(COUNTS[1]) - psi(COUNTS[0])) / max(paired.x.shape[1], paired.y.shape[1])
     unresolved = clear > _BY_CHANCE and rise > _UNRESOLVED * exact
-    in_doubt = 0.0 if seen_otherwise else rise * float(np.clip(clear - 1, 0, 1))
+    in_doubt = 0.0 if seen_otherwise else rise * float(np.clip(clear - opinion.by_model, 0, 1))
     estimate = replace(
         moved.estimate,
         systematic_error=float(np.hypot(moved.estimate.systematic_error, in_doubt)),
