@@ -181,7 +181,7 @@ SLOW = {
     ),
     "test_docs.py": ALL,
     "test_docstrings.py": ("test_examples_run",),
-    "test_information.py": ALL,
+    "information/test_mutual.py": ALL,
     "test_properties.py": ALL,
     "test_ratio.py": (
         "test_a_ridge_flattens_the_weight_until_none_is_left",

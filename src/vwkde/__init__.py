@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from vwkde.displays import DivergenceDisplay, LogRatioDisplay, OverlapDisplay
     from vwkde.divergences import divergence, kl_divergence, log_density_ratio
     from vwkde.exceptions import BiasWarning, DegenerateDataWarning, DisjointSupportError, OverlapWarning
-    from vwkde.information import mutual_information
+    from vwkde.information import (
+        IndependenceResult,
+        conditional_mutual_information,
+        independence_test,
+        mutual_information,
+    )
     from vwkde.ratio import DensityRatio
     from vwkde.results import Estimate
     from vwkde.two_sample import TwoSampleResult, two_sample_test
@@ -28,12 +33,15 @@ __all__ = [
     "DisjointSupportError",
     "DivergenceDisplay",
     "Estimate",
+    "IndependenceResult",
     "LogRatioDisplay",
     "OverlapDisplay",
     "OverlapWarning",
     "RatioClassifier",
     "TwoSampleResult",
+    "conditional_mutual_information",
     "divergence",
+    "independence_test",
     "kl_divergence",
     "log_density_ratio",
     "methods",
@@ -50,12 +58,15 @@ __getattr__, _ = lazy_names(
         "DisjointSupportError": "exceptions",
         "DivergenceDisplay": "displays",
         "Estimate": "results",
+        "IndependenceResult": "information",
         "LogRatioDisplay": "displays",
         "OverlapDisplay": "displays",
         "OverlapWarning": "exceptions",
         "RatioClassifier": "classifier",
         "TwoSampleResult": "two_sample",
+        "conditional_mutual_information": "information",
         "divergence": "divergences",
+        "independence_test": "information",
         "kl_divergence": "divergences",
         "log_density_ratio": "divergences",
         "methods": "catalogue",

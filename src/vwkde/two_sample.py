@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from scipy.stats import rankdata
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.utils import check_random_state
 
+from vwkde._answers.permutation import check_permutations, combine, p_values
 from vwkde._compute.parallel import split
 from vwkde._coordinates.axes import principal_axes
 from vwkde._data.copies import find_distinct, merge_repeats
@@ -42,8 +42,6 @@ _MOST_ROWS = 4_000
 _MOST_PRODUCTS = 30_000_000
 """Maximum number of products of columns, over all rows, for which covariances use every row."""
 _PERMUTATIONS_AT_ONCE = 64
-_ROUNDING = 1e-10
-"""Difference between two statistics, relative to the largest, that rounding explains."""
 _MANY_REPEATS = 0.04
 """Share of repeated rows from which there is a warning: the p-value changes little with fewer."""
 _THINNEST = 1e-10
@@ -142,25 +140,21 @@ def two_sample_test(
     >>> vwkde.two_sample_test(P, Q).p_value
     0.002
     """
-    if not isinstance(n_permutations, int | np.integer) or n_permutations < 19:
-        raise ValueError(
-            f"The 'n_permutations' parameter of two_sample_test must be an int of at least 19, with which p = 0.05 is "
-            f"the smallest possible value. Got {n_permutations!r} instead."
-        )
+    n_permutations = check_permutations(n_permutations, "two_sample_test")
     p, q, *_ = check_pair(numerator, denominator)
     group = _check_groups(groups, (len(p), len(q)))
     if groups is None:
         _warn_of_repeats(p, q)
     random = np.random.default_rng(check_random_state(random_state).randint(2**31))
     z, order = _pooled(np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64), random.spawn(1)[0])
-    labels = _permuted(order < len(p), group[order], int(n_permutations), random)
-    ranks = {name: _p_values(values) for name, values in _statistics(z, labels, random).items()}
-    combined = _combined(ranks)
+    labels = _permuted(order < len(p), group[order], n_permutations, random)
+    ranks = {name: p_values(values) for name, values in _statistics(z, labels, random).items()}
+    combined = combine(ranks, _WEIGHTS)
     half = 0.5 / (n_permutations + 1)
     return TwoSampleResult(
-        float(_p_values(combined)[0] + half),
+        float(p_values(combined)[0] + half),
         {name: float(values[0] + half) for name, values in ranks.items()},
-        int(n_permutations),
+        n_permutations,
     )
 
 
@@ -219,27 +213,6 @@ def _pooled(p: Floats, q: Floats, random: np.random.Generator) -> tuple[Floats, 
     z = z @ principal_axes(correlation, _THINNEST).root
     order = canonical_order(z)
     return z[order], shuffled[order]
-
-
-def _p_values(statistic: Floats) -> Floats:
-    """Return, for each permutation, the share of permutations with a value at least as large, less half of one."""
-    return (len(statistic) + 0.5 - rankdata(_levels(statistic), "min")) / len(statistic)
-
-
-def _levels(statistic: Floats) -> NDArray[np.intp]:
-    """Return numbers in the same order that are equal where values differ only by rounding."""
-    order = np.argsort(statistic)
-    steps = np.diff(statistic[order], prepend=-np.inf) > _ROUNDING * np.abs(statistic).max()
-    levels = np.empty(len(statistic), dtype=np.intp)
-    levels[order] = np.cumsum(steps)
-    return levels
-
-
-def _combined(ranks: dict[str, Floats]) -> Floats:
-    """Return the Cauchy combination of p-values, on a scale where it is uniform: no large value makes others tie."""
-    weights = sum(_WEIGHTS[name] for name in ranks)
-    tangents = [_WEIGHTS[name] * np.tan((0.5 - values) * np.pi) for name, values in ranks.items()]
-    return np.arctan(np.sum(tangents, axis=0) / weights)
 
 
 def _statistics(z: Floats, labels: NDArray[np.bool_], random: np.random.Generator) -> dict[str, Floats]:

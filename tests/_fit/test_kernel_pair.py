@@ -1,5 +1,7 @@
 """Kernel estimates of a joint density and of the product of its marginals leave out the rows that a pair is made of."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import logsumexp
@@ -64,3 +66,18 @@ def test_new_points_see_all_rows(samples):
     found = make_pair(samples, UniformWeight(), WIDTH, Numerics()).at(x)
     expected = log_density(x[0, :1], joint.points[:, :1]) + log_density(x[0, 1:], joint.points[:, 1:])
     assert found.denominator[0] == pytest.approx(expected)
+
+
+def test_mates_of_the_rows_that_a_pair_is_made_of_are_left_out_too(samples):
+    joint, product = samples
+    group = np.arange(ROWS) // 3
+    joint = replace(joint, group=group, pairs=replace(joint.pairs, group=group))
+    product = replace(product, pairs=replace(product.pairs, group=group))
+    at_p, at_q = make_pair((joint, product), UniformWeight(), WIDTH, Numerics()).at_samples
+    for sample, found in ((joint, at_p), (product, at_q)):
+        pairs = zip(sample.points, sample.pairs.first, sample.pairs.second, strict=True)
+        for k, (point, i, j) in enumerate(pairs):
+            not_i, not_j = group != group[i], group != group[j]
+            expected = log_density(point[:1], joint.points[not_i, :1]) + log_density(point[1:], joint.points[not_j, 1:])
+            assert found.numerator[k] == pytest.approx(log_density(point, joint.points[not_i & not_j]))
+            assert found.denominator[k] == pytest.approx(expected)

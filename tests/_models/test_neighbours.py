@@ -55,6 +55,6 @@ def test_noise_is_as_large_as_told():
 def test_none_with_few_rows_or_many_columns():
     random = np.random.default_rng(0)
     few = samples(*random.normal(size=(2, 30)))
-    assert by_neighbours(few) is None
-    wide = tuple(replace(s, points=random.normal(size=(len(s), 5))) for s in samples(*random.normal(size=(2, 60))))
-    assert by_neighbours(wide) is None
+    assert by_neighbours([few]) is None
+    wide = tuple(replace(s, points=random.normal(size=(len(s), 7))) for s in samples(*random.normal(size=(2, 60))))
+    assert by_neighbours([wide]) is None

@@ -13,12 +13,23 @@ Ints = NDArray[np.intp]
 class Pairs:
     """The rows of X and of Y that each row of a sample is made of.
 
-    The columns before `split` are those of X. Rows of the joint sample are pairs of equal numbers.
+    The columns before `split` are those of X. Rows of the joint sample are pairs of equal numbers. `group` is the
+    number of the group of every row of X and Y, if rows belong together.
     """
 
     split: int
     first: Ints
     second: Ints
+    group: Ints | None = None
+
+    @property
+    def groups(self) -> tuple[Ints, Ints]:
+        """The groups of the rows of X and of Y; without groups, each row is one."""
+        return self.group_of(self.first), self.group_of(self.second)
+
+    def group_of(self, rows: Ints) -> Ints:
+        """Return the groups of some rows of X or Y."""
+        return rows if self.group is None else self.group[rows]
 
     @property
     def independent(self) -> bool:
@@ -31,8 +42,8 @@ class Pairs:
 
 
 def related(queries: Pairs, rows: Pairs) -> tuple[Ints, Ints]:
-    """Return every query with every row that has the same row of X or of Y in the same place, each once."""
-    matches = [_equal(queries.first, rows.first), _equal(queries.second, rows.second)]
+    """Return every query with every row that has an x, or a y, of the same row or group, each once."""
+    matches = [_equal(*groups) for groups in zip(queries.groups, rows.groups, strict=True)]
     query, row = (np.concatenate(part) for part in zip(*matches, strict=True))
     once = np.unique(query * len(rows.first) + row)
     return once // len(rows.first), once % len(rows.first)

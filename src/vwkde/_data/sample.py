@@ -94,12 +94,22 @@ class Sample:
         return self.pairs
 
     @property
+    def is_product(self) -> bool:
+        """Whether the sample is made of rows of X and Y that are independent of each other."""
+        return self.pairs is not None and self.pairs.independent
+
+    @lazy
     def marginals(self) -> "tuple[Sample, Sample] | None":
-        """The sample's columns of X and of Y as two samples, if X and Y are independent in it."""
-        if self.pairs is None or not self.pairs.independent:
+        """The rows of X and of Y that a sample of their product is made of, each once and with its group."""
+        if not self.is_product:
             return None
-        x, y = np.split(self.points, [self.pairs.split], axis=1)
-        return replace(self, points=x, pairs=None), replace(self, points=y, pairs=None)
+        x, y = np.split(self.points, [self.made_of.split], axis=1)
+        return self._marginal(x, self.made_of.first), self._marginal(y, self.made_of.second)
+
+    def _marginal(self, points: Floats, rows: Ints) -> "Sample":
+        own, kept = np.unique(rows, return_index=True)
+        group = None if self.made_of.group is None else self.made_of.group[own]
+        return Sample(points[kept], np.ones(len(kept)), np.arange(len(kept)), group=group)
 
     @property
     def without_rest(self) -> "Sample":
@@ -114,7 +124,9 @@ class Sample:
 
     @lazy
     def effective_rows(self) -> float:
-        """How many independent, equally weighted rows the sample is worth."""
+        """How many independent, equally weighted rows the sample is worth; for a product, the smaller marginal."""
+        if self.marginals is not None:
+            return min(marginal.effective_rows for marginal in self.marginals)
         if self.rest is None:
             return effective_rows(self.weight) / self.copies / self._design_effect
         squares = float((self.weight**2).sum()) + self.rest.stream.total_squared_weight
@@ -155,6 +167,10 @@ class Sample:
         """Return the mean and the unbiased covariance of all rows."""
         weight, mean, scatter = self.weighted_moments
         return mean, scatter / (weight * (1 - 1 / self.effective_rows))
+
+    def in_groups(self, group: Ints | None) -> "Sample":
+        """Return the same rows in these groups."""
+        return replace(self, group=group)
 
     def subset(self, chosen: NDArray[Any], keep_rest: bool = False) -> "Sample":
         """Return the chosen points, in the same order, as a separate sample; `keep_rest` keeps the rest too."""

@@ -138,8 +138,8 @@ def _rows(sample: Sample, side: int) -> NDArray[np.intp]:
 
 def pair_of(numerator: KernelEstimate, denominator: KernelEstimate) -> KernelPair:
     """Return the pair of two estimates."""
-    of_pairs = denominator.sample.marginals is not None
-    return ProductPair(numerator, denominator) if of_pairs else KernelPair(numerator, denominator)
+    kind = ProductPair if denominator.sample.is_product else KernelPair
+    return kind(numerator, denominator)
 
 
 def make_pair(

@@ -15,7 +15,7 @@ from vwkde.exceptions import DegenerateDataWarning
 
 Floats = NDArray[np.float64]
 
-_THINNEST = 1e-12
+THINNEST = 1e-12
 """Variance below which a direction of a whitened sample is degenerate; it is then raised to this value.
 
 Rounding makes variances of 1e-16 in double precision and 1e-14 in single precision out of columns that depend on each
@@ -39,7 +39,7 @@ class GaussianModel:
     @property
     def degenerate(self) -> bool:
         """Whether the sample hardly varies in some direction, so that it has no density."""
-        return bool(np.linalg.eigvalsh(self.precision)[-1] > 0.999 / _THINNEST)
+        return bool(np.linalg.eigvalsh(self.precision)[-1] > 0.999 / THINNEST)
 
     def score(self, x: Floats) -> Floats:
         """Return ∇log p = −precision · (x − mean)."""
@@ -156,7 +156,7 @@ def shared_gaussians(samples: tuple[Sample, Sample]) -> tuple[GaussianModel, Gau
 
 
 def _gaussian_with(mean: Floats, covariance: Floats, name: str | None) -> GaussianModel:
-    thin = np.linalg.eigvalsh(covariance) < _THINNEST
+    thin = np.linalg.eigvalsh(covariance) < THINNEST
     if name and thin.any():
         warn(
             f"The {name} does not vary in {np.count_nonzero(thin)} of {len(thin)} directions in which the other sample "
@@ -170,5 +170,5 @@ def _gaussian_with(mean: Floats, covariance: Floats, name: str | None) -> Gaussi
 def _inverse(covariance: Floats) -> tuple[Floats, float]:
     """Return the inverse and the log determinant; eigenvalues are raised to the smallest variance allowed."""
     values, vectors = np.linalg.eigh(covariance)
-    values = np.maximum(values, _THINNEST)
+    values = np.maximum(values, THINNEST)
     return (vectors / values) @ vectors.T, float(np.log(values).sum())

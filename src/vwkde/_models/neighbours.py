@@ -31,10 +31,10 @@ from vwkde._models.log_loss import log_loss
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-_MOST_COLUMNS = 4
+MOST_COLUMNS, _FEW_COLUMNS = 6, 4
 """Columns of X and Y together up to which boxes with a few rows are small enough."""
 _FEWEST_ROWS = 50
-_COUNTS = (3, 6, 12)
+COUNTS = (3, 6, 12)
 _STRETCHES = (0.25, 1.0, 4.0)
 _TEMPERATURE = 0.25
 """Share of the log likelihood that enters the shares, as among fitted candidates."""
@@ -109,16 +109,22 @@ class ByNeighbours(NamedTuple):
     rise: Floats
 
 
-def by_neighbours(samples: tuple[Sample, Sample]) -> ByNeighbours | None:
+def by_neighbours(spaces: list[tuple[Sample, Sample]]) -> ByNeighbours | None:
     """Return the mean of several counts, with shares that decrease exponentially with the log loss without its noise.
 
-    There is none in many columns or with few rows.
+    The spaces are the same samples in different coordinates. There is none in many columns or with few rows.
     """
-    joint = samples[0]
-    if joint.points.shape[1] > _MOST_COLUMNS or len(joint) < _FEWEST_ROWS:
+    joint = spaces[0][0]
+    if joint.points.shape[1] > MOST_COLUMNS or len(joint) < _FEWEST_ROWS:
         return None
-    found = [_judged(Neighbours(k, stretch).fit(joint), samples) for k in _COUNTS for stretch in _STRETCHES]
-    shape = len(_COUNTS), len(_STRETCHES)
+    stretches = _STRETCHES if joint.points.shape[1] <= _FEW_COLUMNS else (1.0,)
+    found = [
+        _judged(Neighbours(k, stretch).fit(samples[0]), samples)
+        for k in COUNTS
+        for samples in spaces
+        for stretch in stretches
+    ]
+    shape = len(COUNTS), len(spaces) * len(stretches)
     share = softmax([-_TEMPERATURE * 2 * len(joint) * loss for loss, _ in found]).reshape(shape)
     values = np.reshape([value for _, value in found], (*shape, len(joint)))
     rise = (values[0] - values[1]) * share.sum(axis=0)[:, None]

@@ -6,7 +6,8 @@ import vwkde
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._models.neighbours import ByNeighbours
 from vwkde.exceptions import DegenerateDataWarning
-from vwkde.information import _pairs, _reconciled
+from vwkde.information._opinions import Opinion, with_neighbours
+from vwkde.information._pairing import make_pairs, pairs_in_folds
 
 
 def correlated(rows, columns, correlation, seed=0):
@@ -34,6 +35,20 @@ def test_a_gaussian_guide_is_unbiased_in_many_columns():
     assert estimate.interval[0] < truth < estimate.interval[1]
 
 
+def test_rows_of_a_group_do_not_inform_about_each_other():
+    values, covered = [], []
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        centre, noise = random.normal(size=(100, 1, 16)), random.normal(size=(100, 4, 16))
+        z = (np.sqrt(0.5) * (centre + noise)).reshape(400, 16)
+        groups = np.repeat(np.arange(100), 4)
+        estimate = vwkde.mutual_information(z[:, :8], z[:, 8:], groups=groups, guide="gaussian")
+        values.append(estimate.value)
+        covered.append(estimate.interval[0] < 0 < estimate.interval[1])
+    assert np.mean(values) == pytest.approx(0.0, abs=0.07)  # it was 0.16
+    assert sum(covered) >= 3
+
+
 @pytest.mark.parametrize("noise", [1e-3, 1e-5])
 @pytest.mark.filterwarnings("error")
 def test_thin_dependence_is_no_degenerate_one(noise):
@@ -43,11 +58,43 @@ def test_thin_dependence_is_no_degenerate_one(noise):
     assert estimate.value == pytest.approx(0.5 * np.log1p(noise**-2), abs=0.15)
 
 
-def test_a_copy_is_told():
-    x, _ = correlated(100, 1, 0.0)
-    with pytest.warns(DegenerateDataWarning, match="does not vary"):
-        estimate = vwkde.mutual_information(x.astype(np.float32), 1.1 * x.astype(np.float32), guide="gaussian")
-    assert estimate.value > 2
+@pytest.mark.parametrize(
+    ("columns", "function"),
+    [
+        (1, lambda x: 1.1 * x),
+        (1, lambda x: np.sin(3 * x)),
+        (2, lambda x: x[:, 0] * x[:, 1]),
+        (5, lambda x: x[:, :2] - x[:, 2:4]),
+    ],
+)
+def test_a_function_of_x_says_infinitely_much_about_it(columns, function):
+    x = np.random.default_rng(5).normal(size=(300, columns)).astype(np.float32)
+    with pytest.warns(DegenerateDataWarning, match="is a function of the other"):
+        estimate = vwkde.mutual_information(x, function(x))
+    assert estimate.open_above
+    assert estimate.interval[0] > 0.7
+    assert estimate.interval[1] == np.inf
+
+
+@pytest.mark.parametrize("noise", [3e-3, 1e-4])
+def test_a_relation_too_thin_for_the_ranks_has_a_lower_limit_only(noise):
+    random = np.random.default_rng(3)
+    x = random.normal(size=500)
+    z = x + noise * random.normal(size=500)
+    with pytest.warns(DegenerateDataWarning, match="is a function of the other"):
+        estimate = vwkde.mutual_information(x, z**3 + z)
+    truth = 0.5 * np.log1p(noise**-2)
+    assert 4 < estimate.value < truth  # it was 5.05 for 5.81, with an upper end of 5.2
+    assert estimate.open_above
+
+
+@pytest.mark.filterwarnings("ignore:The numerator does not vary")
+def test_a_shared_discrete_column_says_finitely_much():
+    random = np.random.default_rng(0)
+    label = random.integers(3, size=(400, 1))
+    x, y = (np.concatenate([label, random.normal(size=(400, 1))], axis=1) for _ in range(2))
+    estimate = vwkde.mutual_information(x, y)
+    assert estimate.interval[0] < np.log(3) < estimate.interval[1] < 2
 
 
 def test_a_constant_says_nothing():
@@ -100,14 +147,20 @@ def test_neighbours_that_clearly_see_more_move_the_estimate_and_no_others_do():
     noise = np.tile([-1.0, 1.0], 200)
     fitted, flat = 1 + noise, np.zeros(400)
 
+    paired = make_pairs(np.arange(400.0)[:, None], np.arange(400.0)[:, None], np.arange(400), 0)
+
     def after(more, rise=flat):
-        return _reconciled(estimate, fitted, ByNeighbours(fitted + more + noise, rise))
+        opinion = Opinion(estimate, fitted, 0.0)
+        return with_neighbours(opinion, ByNeighbours(fitted + more + noise, rise), paired).estimate
 
     assert after(0.05).value == after(-1.0).value == 1.0
     assert after(0.0).systematic_error == after(-1.0, 0.2 + flat).systematic_error == 0.05
     assert after(0.5).value == pytest.approx(1.5)
     assert after(0.5).systematic_error == pytest.approx(np.hypot(0.25, 0.05))
-    assert after(0.0, 0.2 + noise).systematic_error == pytest.approx(np.hypot(0.2, 0.05))  # finer is still more
+    assert not after(0.5).open_above
+    assert after(0.5, 0.6 + noise).open_above  # as fast as in an exact relation
+    # finer is still more: the rise is in doubt, and half of the half of it that is added to the neighbours
+    assert after(0.0, 0.2 + noise).systematic_error == pytest.approx(np.linalg.norm([0.2, 0.05, 0.05]))
 
 
 def test_independent_columns_have_none():
@@ -134,7 +187,7 @@ def test_the_measures_of_x_and_y_do_not_matter():
 
 def test_pairs_are_never_rows_and_stay_in_their_fold():
     fold = np.random.default_rng(0).permutation(np.arange(103) % FOLDS)
-    first, second = _pairs(fold, 0)
+    first, second = pairs_in_folds(fold, 0)
     assert (first != second).all()
     assert (fold[first] == fold[second]).all()
     assert len(set(zip(first, second, strict=True))) == len(first)
