@@ -90,8 +90,14 @@ class _Difference:
 
 
 @parallel.single_threaded()
-def find_directions(numerator: Sample, denominator: Sample, seed: int) -> Floats | None:
-    """Return orthonormal directions (d, k) in which the samples differ, or None if there are none or too many."""
+def find_directions(
+    numerator: Sample, denominator: Sample, seed: int, by_chance: dict[int, float] | None = None
+) -> Floats | None:
+    """Return orthonormal directions (d, k) in which the samples differ, or None if there are none or too many.
+
+    `by_chance` keeps what permuted searches find after so many directions, for later calls with nearly the same rows.
+    """
+    by_chance = {} if by_chance is None else by_chance
     random = np.random.default_rng(seed)
     p, q = (sample.thinned(_MOST_ROWS, random) for sample in (numerator, denominator))
     points = np.concatenate([p.points, q.points])
@@ -103,8 +109,13 @@ def find_directions(numerator: Sample, denominator: Sample, seed: int) -> Floats
         if not starts.size:
             break
         direction, value = _difference(rest, shares, points @ directions).climb(starts)
-        permuted = [_difference(rest, random.permutation(shares), points @ directions) for _ in range(_PERMUTATIONS)]
-        if value < _CLEARLY * np.mean([each.climb(starts[:, :_PERMUTED_STARTS])[1] for each in permuted]):
+        found = directions.shape[1]
+        if found not in by_chance:
+            permuted = [
+                _difference(rest, random.permutation(shares), points @ directions) for _ in range(_PERMUTATIONS)
+            ]
+            by_chance[found] = float(np.mean([each.climb(starts[:, :_PERMUTED_STARTS])[1] for each in permuted]))
+        if value < _CLEARLY * by_chance[found]:
             break
         direction -= directions @ (directions.T @ direction)
         directions = np.column_stack([directions, direction / np.linalg.norm(direction)])

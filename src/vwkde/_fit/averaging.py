@@ -19,7 +19,7 @@ ratio at a row, shares and coefficients come from the other rows: those outside 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -89,6 +89,10 @@ class FoldShares:
     def level_at(self, side: int) -> Floats:
         """Return what is added at the rows of a sample."""
         return self.levels[self.folds[side]]
+
+    def taken(self, order: list[int]) -> "FoldShares":
+        """Return the shares of some of the members."""
+        return replace(self, shares=self.shares[:, order])
 
     def mixed(self, other: "FoldShares", part: float) -> "FoldShares":
         """Return a part of these shares and the rest of others."""
@@ -172,14 +176,17 @@ def average_of(
     that ruin one of them. With `stacked`, averages use the stack too.
     """
     ways = _combine(candidates, numerics.seed, stacked)
-    used = _worth_fitting(candidates, ways)
-    fitted = []
+    used = np.flatnonzero(_worth_fitting(candidates, ways))
+    fitted, order = [], []
     for space in spaces:
-        chosen = [c for c, each in zip(candidates, used, strict=True) if each and c.space.name == space.name]
+        here = [i for i in used if candidates[i].space.name == space.name]
+        chosen = [candidates[i] for i in here]
         ratios = on_all_rows(chosen, space, bandwidth, numerics)
         fitted += [(judged_by_all_rows(c, space, ratio), ratio) for c, ratio in zip(chosen, ratios, strict=True)]
+        order += [int(i) for i in here]
     judged, ratios = [c for c, _ in fitted], [ratio for _, ratio in fitted]
-    ways = _combine(judged, numerics.seed, stacked)
+    by_the_same_rows = all(c is candidates[i] for c, i in zip(judged, order, strict=True))
+    ways = ways.taken(order) if by_the_same_rows else _combine(judged, numerics.seed, stacked)
     members = [
         Member(c.space.coordinates, c.space.name, ratio, at_points, in_averages)
         for c, ratio, at_points, in_averages in zip(judged, ratios, ways.pointwise, ways.average, strict=True)
@@ -198,6 +205,15 @@ class Ways(NamedTuple):
     average: list[float]
     mean: FoldShares
     stack: FoldShares | None
+
+    def taken(self, order: list[int]) -> "Ways":
+        """Return the ways for some of the candidates; the others should have no share."""
+        return Ways(
+            [self.pointwise[i] for i in order],
+            [self.average[i] for i in order],
+            self.mean.taken(order),
+            self.stack and self.stack.taken(order),
+        )
 
 
 def _combine(candidates: list[Candidate], seed: int, stacked: bool) -> Ways:

@@ -72,9 +72,10 @@ def find_subspace(
     folds = [deal_folds(sample, _FOLDS, random) for sample in space.samples]
     held_out = best.at_samples[0].copy(), best.at_samples[1].copy()
     by_fold = []
+    by_chance: dict[int, float] = {}
     for fold in track(range(_FOLDS), "subspace", _FOLDS):
         p, q = (sample.subset(its != fold) for sample, its in zip(space.samples, folds, strict=True))
-        directions = find_directions(p, q, numerics.seed)
+        directions = find_directions(p, q, numerics.seed, by_chance)
         if directions is None:
             continue
         by_fold.append(directions)
