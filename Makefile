@@ -44,6 +44,7 @@ bench: .venv/bench.stamp
 	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/families.py
 	$(BIN)/python benchmarks/wrong_answers.py
+	$(BIN)/python benchmarks/information.py
 	$(BIN)/python benchmarks/overlap.py
 	$(BIN)/python benchmarks/model_free.py
 	$(BIN)/python benchmarks/inspection.py
