@@ -45,6 +45,7 @@ bench: .venv/bench.stamp
 	$(BIN)/python benchmarks/families.py
 	$(BIN)/python benchmarks/zoo.py --problems 10000 200 --estimators default peers oracle
 	$(BIN)/python benchmarks/wrong_answers.py
+	$(BIN)/python benchmarks/information.py
 	$(BIN)/python benchmarks/overlap.py
 	$(BIN)/python benchmarks/model_free.py
 	$(BIN)/python benchmarks/inspection.py

@@ -103,10 +103,14 @@ def _count(tree: KDTree, x: Floats, radius: Floats, own: Ints) -> Ints:
 
 
 class ByNeighbours(NamedTuple):
-    """Log ratios at rows of X and Y, and how much larger they are with half as many neighbours."""
+    """Log ratios at rows of X and Y, and how much larger they are with half as many neighbours.
+
+    `spread` is the scatter of their mean over coordinates and stretches, with the smallest number of neighbours.
+    """
 
     log_ratio: Floats
     rise: Floats
+    spread: float = 0.0
 
 
 def by_neighbours(spaces: list[tuple[Sample, Sample]]) -> ByNeighbours | None:
@@ -128,7 +132,8 @@ def by_neighbours(spaces: list[tuple[Sample, Sample]]) -> ByNeighbours | None:
     share = softmax([-_TEMPERATURE * 2 * len(joint) * loss for loss, _ in found]).reshape(shape)
     values = np.reshape([value for _, value in found], (*shape, len(joint)))
     rise = (values[0] - values[1]) * share.sum(axis=0)[:, None]
-    return ByNeighbours(np.einsum("ks,ksn->n", share, values), rise.sum(axis=0))
+    spread = float(np.std(values[0].mean(axis=1), ddof=1)) if shape[1] > 1 else 0.0
+    return ByNeighbours(np.einsum("ks,ksn->n", share, values), rise.sum(axis=0), spread)
 
 
 def _judged(ratio: NeighbourRatio, samples: tuple[Sample, Sample]) -> tuple[float, Floats]:

@@ -50,8 +50,16 @@ class Opinion:
 
     @property
     def by_model(self) -> float:
-        """The share of a model of the whole dependence, which misses nothing if it is right."""
-        return float(self.estimate.diagnostics.get("copula_share", 0.0))
+        """The share of models of the whole dependence, copula or normal fit, which miss nothing if they are right."""
+        share = float(self.estimate.diagnostics.get("copula_share", 0.0))
+        return share + (1 - share) * self.is_normal_fit
+
+    @property
+    def is_normal_fit(self) -> bool:
+        """Whether the fit is a normal distribution of X and Y, which resolves any linear relation."""
+        found = self.estimate.diagnostics
+        named = str(found.get("guide", "")).endswith("gaussian")
+        return named and found["coordinates"] == "whitened" and found["bandwidth"] is None
 
     def moved(self, other: Floats, value: float, variance: float, paired: Paired) -> "Opinion":
         """Return the opinion moved towards one that is rather too small, if that is clearly larger.
@@ -121,31 +129,26 @@ def with_neighbours(opinion: Opinion, neighbours: ByNeighbours, paired: Paired) 
     """Return the opinion moved towards nearest neighbours, with an error for what still finer distances may show.
 
     If smaller boxes see clearly more, half as much again is added to what the smallest ones see, unless a model fits.
+    Against a model, what different boxes disagree about counts as their error.
     """
     rise, clear = _in_errors(neighbours.rise, paired)
     more = (1 - opinion.by_model) / 2 * float(np.clip(clear - 1, 0, 1))
     log_ratio = neighbours.log_ratio + more * neighbours.rise
     value = float(log_ratio.mean())
-    moved = opinion.moved(log_ratio, value, 0.0, paired)
+    moved = opinion.moved(log_ratio, value, (opinion.by_model * neighbours.spread) ** 2, paired)
     below = np.sqrt(paired.variance_of_mean(log_ratio - opinion.log_ratio))
     seen_otherwise = value < opinion.estimate.value - _BY_CHANCE * below
     exact = (psi(COUNTS[1]) - psi(COUNTS[0])) / max(paired.x.shape[1], paired.y.shape[1])
     unresolved = clear > _BY_CHANCE and rise > _UNRESOLVED * exact
+    linear = seen_otherwise and opinion.is_normal_fit and opinion.estimate.diagnostics.get("copula_share", 0.0) < 0.5
     in_doubt = 0.0 if seen_otherwise else rise * float(np.clip(clear - opinion.by_model, 0, 1))
     estimate = replace(
         moved.estimate,
         systematic_error=float(np.hypot(moved.estimate.systematic_error, in_doubt)),
-        open_above=opinion.estimate.open_above or bool(unresolved and not (seen_otherwise and _is_linear(opinion))),
+        open_above=opinion.estimate.open_above or bool(unresolved and not linear),
         diagnostics={**moved.estimate.diagnostics, "by_neighbours": value},
     )
     return replace(moved, estimate=estimate)
-
-
-def _is_linear(opinion: Opinion) -> bool:
-    """Return whether the value is that of a normal distribution of X and Y, which resolves any linear relation."""
-    found = opinion.estimate.diagnostics
-    normal = found["guide"].endswith("gaussian") and found["coordinates"] == "whitened" and found["bandwidth"] is None
-    return bool(normal and found.get("copula_share", 0.0) < 0.5)
 
 
 def _mean_loss(log_ratios: AtBoth) -> float:
