@@ -55,7 +55,9 @@ def fit_auto(
         spaces += [normal_scores(problem, tried), given]
         if problem.split is None:
             spaces += few_columns(given, tried, problem.numerics.seed)
-    average = _choose(spaces, _given(problem, bandwidth), subspace and bool(names), problem.numerics, bool(names))
+    # rows of X and Y and pairs of them may be so far apart that a logistic regression between them tells nothing
+    stacked = bool(names) and problem.split is None
+    average = _choose(spaces, _given(problem, bandwidth), subspace and bool(names), problem.numerics, stacked)
     samples = average.main.ratio.samples
     if samples[0] is not problem.samples[0]:
         models, losses = fit_gaussians(samples), NO_LOSSES
