@@ -20,7 +20,7 @@ def kl_divergence(
     denominator: Any,
     *,
     method: str | None = None,
-    interval: Literal["influence", "subsample"] = "influence",
+    interval: Literal["influence", "quick", "subsample"] = "influence",
     confidence_level: float = 0.95,
     numerator_weight: Any = None,
     denominator_weight: Any = None,
@@ -38,9 +38,9 @@ def kl_divergence(
         A sample of Q, with the same columns. The number of rows may differ.
     method : str, optional
         One of `vwkde.methods()`. By default, this project's best estimator, which is chosen from the data.
-    interval : {"influence", "subsample"}, default="influence"
-        Where the standard error comes from: influence functions, or fits to random halves of the rows. Baselines
-        without a log ratio always use the latter.
+    interval : {"influence", "quick", "subsample"}, default="influence"
+        Where the standard error comes from: influence functions (for which "quick" is another name), or fits to random
+        halves of the rows. Baselines without a log ratio always use the latter.
     confidence_level : float, default=0.95
         The level of the estimate's interval, between 0 and 1.
     numerator_weight : array-like of shape (n,), optional
@@ -113,7 +113,7 @@ def divergence(
     *,
     order: float | None = None,
     method: str | None = None,
-    interval: Literal["influence", "subsample"] = "influence",
+    interval: Literal["influence", "quick", "subsample"] = "influence",
     confidence_level: float = 0.95,
     numerator_weight: Any = None,
     denominator_weight: Any = None,
@@ -135,7 +135,7 @@ def divergence(
         The order of "renyi": positive and not 1. No other kind has one.
     method : str, optional
         One of `vwkde.methods()`, as in `kl_divergence`.
-    interval : {"influence", "subsample"}, default="influence"
+    interval : {"influence", "quick", "subsample"}, default="influence"
         Where the standard error comes from, as in `kl_divergence`.
     confidence_level : float, default=0.95
         The level of the estimate's interval, between 0 and 1.

@@ -168,7 +168,10 @@ def test_bad_kinds_are_refused(kind, order, message):
 
 @pytest.mark.parametrize(
     ("interval", "level", "message"),
-    [("magic", 0.9, "must be 'influence' or 'subsample'"), ("influence", 95, "must lie between 0 and 1. Got 95")],
+    [
+        ("magic", 0.9, "must be 'influence', 'quick' or 'subsample'"),
+        ("influence", 95, "must lie between 0 and 1. Got 95"),
+    ],
 )
 def test_bad_intervals_are_refused(interval, level, message):
     with pytest.raises(ValueError, match=message):

@@ -58,3 +58,8 @@ def test_the_interval_of_a_hidden_interaction_reaches_up():
         estimate = vwkde.kl_divergence(*pair.sample(150, random_state=seed))
         covered += estimate.interval[0] <= pair.kl <= estimate.interval[1]
     assert covered >= 2
+
+
+def test_quick_is_another_name_for_influence():
+    ratio = vwkde.DensityRatio(guide="gaussian").fit(*mean_difference(2, 1.0).sample(100))
+    assert ratio.divergence(interval="quick") == ratio.divergence(interval="influence")

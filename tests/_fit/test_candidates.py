@@ -243,3 +243,18 @@ def test_directions_are_not_sought_where_the_only_guide_depends_on_the_axes(guid
     ratio = DensityRatio(guide=guide, subspace=True).fit(p, q)
     assert ratio.diagnostics_["coordinates"] == "whitened"
     assert ratio.log_ratio(p[:1]).shape == (1,)
+
+
+def test_a_list_of_guides_is_what_the_choice_is_among():
+    p, q = isotropic(2).sample(200)
+    ratio = DensityRatio(guide=["shared-gaussian", LogisticRegression(), LogisticRegression(C=1e-4)]).fit(p, q)
+    names = {member.ratio.guide.name for member in ratio._fitted.average.members}
+    assert names <= {"none", "shared-gaussian", "LogisticRegression"}
+    assert ratio.divergence("kl").value == pytest.approx(1, abs=0.35)
+    assert ratio.divergence("kl").unseen > 0
+
+
+@pytest.mark.parametrize("guide", [[], ["auto"], [None], ["gaussian", 3]])
+def test_a_list_with_other_things_than_guides_is_refused(guide):
+    with pytest.raises(ValueError, match="if a list, must have at least one guide"):
+        DensityRatio(guide=guide).fit(*isotropic(2).sample(50))

@@ -261,9 +261,10 @@ def check_divergence(kind: str, order: float | None) -> dict[str, float]:
 
 def check_interval(interval: str, confidence_level: float) -> None:
     """Raise if the interval or its level is not supported."""
-    if interval not in ("influence", "subsample"):
+    if interval not in ("influence", "quick", "subsample"):
         raise ValueError(
-            f"The 'interval' parameter of divergence must be 'influence' or 'subsample'. Got {interval!r} instead."
+            f"The 'interval' parameter of divergence must be 'influence', 'quick' or 'subsample'. Got {interval!r} "
+            f"instead."
         )
     if not 0 < confidence_level < 1:
         raise ValueError(

@@ -126,7 +126,7 @@ class BaselineRatio:
         kind: str = "kl",
         order: float | None = None,
         *,
-        interval: Literal["influence", "subsample"] = "influence",
+        interval: Literal["influence", "quick", "subsample"] = "influence",
         confidence_level: float = 0.95,
     ) -> Estimate:
         """Return a divergence with its standard error, which does not include the baseline's bias.

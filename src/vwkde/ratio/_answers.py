@@ -36,7 +36,7 @@ class RatioAnswers(AnswersAtPoints):
         kind: str = "kl",
         order: float | None = None,
         *,
-        interval: Literal["influence", "subsample"] = "influence",
+        interval: Literal["influence", "quick", "subsample"] = "influence",
         confidence_level: float = 0.95,
     ) -> Estimate:
         """Estimate a divergence between the two densities, with its errors.
@@ -48,9 +48,9 @@ class RatioAnswers(AnswersAtPoints):
             "total-variation".
         order : float, optional
             The order of "renyi": positive and not 1. No other kind has one.
-        interval : {"influence", "subsample"}, default="influence"
-            Where the standard error comes from: influence functions, which cost nothing, or thirty fits to random
-            halves of the rows.
+        interval : {"influence", "quick", "subsample"}, default="influence"
+            Where the standard error comes from: influence functions, which cost nothing ("quick" is another name), or
+            thirty fits to random halves of the rows.
         confidence_level : float, default=0.95
             The level of the estimate's interval, between 0 and 1.
 
