@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vwkde import DensityRatio, divergence, kl_divergence, mutual_information
+from vwkde import DegenerateDataWarning, DensityRatio, divergence, kl_divergence, mutual_information
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -78,3 +78,13 @@ def test_groups_without_a_label(missing):
     p, q = np.random.default_rng(0).normal(size=(2, 60, 2))
     with pytest.raises(ValueError, match="give every row a label"):
         kl_divergence(p, q, groups=([missing] * 30 + list(range(30)), None))
+
+
+def test_a_sample_on_a_line_of_the_plane_has_no_finite_divergence():
+    rng = np.random.default_rng(1)
+    flat, full = np.column_stack([rng.normal(size=60), np.zeros(60)]), rng.normal(size=(60, 2))
+    with pytest.warns(DegenerateDataWarning):
+        ratio = DensityRatio().fit(flat, full)
+    assert ratio.divergence("kl").open_above
+    assert ratio.divergence("reverse-kl").open_above
+    assert not ratio.divergence("jensen-shannon").open_above

@@ -62,6 +62,12 @@ def test_what_may_be_unseen_raises_the_upper_end_alone():
     assert wider.interval[1] == pytest.approx(0.5 + (0.1 + 0.3 / 1.959964) * 2.575829)
 
 
+@pytest.mark.parametrize("level", [0.01, 0.3, 0.5, 0.99])
+def test_an_interval_contains_its_value_at_every_level(level):
+    low, high = dataclasses.replace(ESTIMATE, unseen=0.3, confidence_level=level).interval
+    assert low < ESTIMATE.value < high
+
+
 def test_an_estimate_that_may_be_infinite_says_at_least():
     bound = dataclasses.replace(ESTIMATE, open_above=True)
     assert bound.interval == (pytest.approx(0.304, abs=1e-5), float("inf"))

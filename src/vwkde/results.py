@@ -72,8 +72,8 @@ class Estimate:
     def interval(self) -> tuple[float, float]:
         """The confidence interval, which covers the standard error, the systematic error and what may be unseen.
 
-        With something unseen, nearly all errors are values that are too small. The lower end is then that of a
-        one-sided interval of the same level.
+        With something unseen, nearly all errors are values that are too small. The lower end is then closer: at 95 %
+        it is that of a one-sided interval.
 
         Returns
         -------
@@ -82,7 +82,7 @@ class Estimate:
         """
         error = np.hypot(self.standard_error, self.systematic_error)
         upper = stdtrit(self.degrees_of_freedom, 0.5 + self.confidence_level / 2)
-        lower = stdtrit(self.degrees_of_freedom, self.confidence_level) if self.unseen else upper
+        lower = upper * ndtri(0.95) / ndtri(0.975) if self.unseen else upper
         unseen = self.unseen * ndtri(0.5 + self.confidence_level / 2) / ndtri(0.975)
         high = np.inf if self.open_above else self.value + float(upper * error + unseen)
         return self.value - float(lower * error), high

@@ -254,7 +254,12 @@ def test_a_list_of_guides_is_what_the_choice_is_among():
     assert ratio.divergence("kl").unseen > 0
 
 
-@pytest.mark.parametrize("guide", [[], ["auto"], [None], ["gaussian", 3]])
+@pytest.mark.parametrize("guide", [[], ["auto"], [None], ["gaussian", 3], [LogisticRegression]])
 def test_a_list_with_other_things_than_guides_is_refused(guide):
     with pytest.raises(ValueError, match="if a list, must have at least one guide"):
         DensityRatio(guide=guide).fit(*isotropic(2).sample(50))
+
+
+def test_guides_in_a_list_are_tried_even_if_the_default_would_not():
+    ratio = DensityRatio(guide=["boosting"]).fit(*isotropic(2).sample(60))
+    assert "boosting" in {member.ratio.guide.name for member in ratio._fitted.average.members}

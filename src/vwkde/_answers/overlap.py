@@ -57,12 +57,17 @@ def _without_alpha(estimate: KernelEstimate, at_sample: LogDensities) -> LogDens
     return LogDensities(at_sample.numerator - log_alpha, at_sample.denominator - log_alpha)
 
 
-def may_be_infinite(diagnostics: Mapping[str, Any], kind: str, order: float | None = None) -> bool:
+def may_be_infinite(
+    diagnostics: Mapping[str, Any], kind: str, order: float | None = None, degenerate: bool = False
+) -> bool:
     """Return whether a divergence may be infinite, and warn if it may, or if most points are unsupported.
 
-    It may be if the sample under which an unbounded function of the ratio is averaged has points outside the other one.
+    It may be if the sample under which an unbounded function of the ratio is averaged has points outside the other one,
+    or if one of the samples is `degenerate`, which raised a warning before.
     """
     side = _unbounded_side(kind, order)
+    if side is not None and degenerate:
+        return True
     if side is not None and diagnostics["outside_fraction"][side] > _FEW:
         one, other = _NAMES[side], _NAMES[1 - side]
         warn(

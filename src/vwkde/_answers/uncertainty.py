@@ -48,10 +48,10 @@ def systematic_error(fitted: Fitted, compute: Compute, error: float) -> float:
 
 def unseen(fitted: Fitted, kind: str, order: float | None, compute: Compute, value: float) -> float:
     """Return how much of a divergence the default may have missed; zero for fits that do not choose from the data."""
-    ways = fitted.average.alternatives
-    if not ways:
+    if not fitted.may_miss:
         return 0.0
-    values = [compute(*at_samples(fitted, replace(fitted.average, by_fold=way)))[0] for way in ways]
+    ways = [replace(fitted.average, by_fold=way) for way in fitted.average.alternatives] or [fitted.average]
+    values = [compute(*at_samples(fitted, way))[0] for way in ways]
     return _PER_DIFFERENCE * float(np.ptp(values)) + in_units_of(kind, order, _hidden(fitted), max(value, 0.0))
 
 

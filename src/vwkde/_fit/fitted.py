@@ -94,7 +94,8 @@ def _whiten(held: Held) -> tuple[Whitening, Held]:
 class Fitted:
     """A fitted ratio, the samples over whose rows divergences average, and the models of their derivatives.
 
-    `losses` are those by which the models were chosen; they are empty if nothing was chosen.
+    `losses` are those by which the models were chosen; they are empty if nothing was chosen. `may_miss` says that the
+    interval should count what no candidate sees.
     """
 
     samples: tuple[Sample, Sample]
@@ -102,6 +103,12 @@ class Fitted:
     derivatives: Models
     numerics: Numerics
     losses: Losses = NO_LOSSES
+    may_miss: bool = False
+
+    @property
+    def degenerate(self) -> bool:
+        """Whether a sample has no density where the other one has, so that neither KL divergence is finite."""
+        return any(isinstance(model, GaussianModel) and model.degenerate for model in self.derivatives)
 
     @property
     def has_rest(self) -> bool:

@@ -18,7 +18,7 @@ from vwkde._fit.subspace import find_subspace, project
 from vwkde._fit.weighting import fit_models, fit_weight
 from vwkde._models.derivatives import NO_LOSSES, Losses, Models, fit_derivatives, fit_gaussians
 from vwkde._models.gaussian import GaussianModel
-from vwkde._models.guides import FEWEST_ROWS, GUIDES, worth_trying
+from vwkde._models.guides import FEWEST_ROWS, worth_trying
 from vwkde._models.guides.cross_fit import is_affine
 from vwkde._models.log_loss import fall_of_log_loss
 from vwkde._models.weights.problem import WeightSettings
@@ -38,9 +38,9 @@ def fit_auto(
     settings: WeightSettings,
     bandwidth: float | str,
     subspace: bool,
-    guides: Sequence[Any] = tuple(GUIDES),
+    guides: Sequence[Any] | None = None,
 ) -> Fitted:
-    """Choose guide, bandwidth, weight and coordinates from the data; `guides` are those to choose among.
+    """Choose guide, bandwidth, weight and coordinates from the data; `guides` are those to choose among, if given.
 
     If there are too few rows for any guide, or a sample has no density, only plain kernel estimates are candidates.
     """
@@ -61,7 +61,7 @@ def fit_auto(
     samples = average.main.ratio.samples
     if samples[0] is not problem.samples[0]:
         models, losses = fit_gaussians(samples), NO_LOSSES
-    return Fitted(problem.samples, average, models, problem.numerics, losses)
+    return Fitted(problem.samples, average, models, problem.numerics, losses, may_miss=problem.split is None)
 
 
 def fit_named(guide: Any, problem: Problem, settings: WeightSettings, bandwidth: float | str, subspace: bool) -> Fitted:

@@ -94,7 +94,10 @@ class RatioAnswers(AnswersAtPoints):
         value, error = compute(p, q)
         if interval == "subsample":
             error = self._scatter_over_halves(compute)
-        open_above = may_be_infinite(self.diagnostics_, kind, order) or moment_may_be_infinite(p, kind, order)
+        degenerate = self._fitted.degenerate
+        open_above = may_be_infinite(self.diagnostics_, kind, order, degenerate) or moment_may_be_infinite(
+            p, kind, order
+        )
         warn_if_contradictory({kind: (value, error)}, p, q, self.guide, self.diagnostics_["weighting"])
         systematic = systematic_error(self._fitted, compute, error)
         return Estimate(

@@ -355,7 +355,8 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
 
 def _check_guides(guides: Sequence[Any]) -> None:
     """Refuse a list of guides that is empty or has something else in it."""
-    wrong = [g for g in guides if not (isinstance(g, str) and g in GUIDES) and not hasattr(g, "predict_proba")]
+    classifiers = [g for g in guides if hasattr(g, "predict_proba") and not isinstance(g, type)]
+    wrong = [g for g in guides if not (isinstance(g, str) and g in GUIDES) and not any(g is c for c in classifiers)]
     if wrong or not guides:
         raise ValueError(
             f"The 'guide' parameter of DensityRatio, if a list, must have at least one guide, each a name out of "

@@ -7,7 +7,7 @@ and their bias cancels to all orders in the bandwidth. If it is only close, the 
 `GUIDES` is the registry: a new named guide is a module here and one entry.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -62,8 +62,8 @@ FEWEST_ROWS = min(kind.fewest_rows for kind in GUIDES.values())
 """Rows of the smaller sample below which no guide is fitted."""
 
 
-def worth_trying(guides: Iterable[Any], rows: float) -> tuple[Any, ...]:
-    """Return the guides, by name or as classifiers, that this many rows of the smaller sample can support."""
-    fewest = {name: kind.fewest_rows for name, kind in GUIDES.items()}
-    given = [guide for guide in guides if guide is not None]
-    return tuple(guide for guide in given if rows >= (fewest[guide] if isinstance(guide, str) else FEWEST_ROWS))
+def worth_trying(guides: Sequence[Any] | None, rows: float) -> tuple[Any, ...]:
+    """Return the named guides that this many rows of the smaller sample can support, or all those that were given."""
+    if guides is not None:
+        return tuple(guides) if rows >= FEWEST_ROWS else ()
+    return tuple(name for name, kind in GUIDES.items() if rows >= kind.fewest_rows)
