@@ -95,7 +95,7 @@ SLOW = {
     "cli/test_main.py": (
         "test_a_reader_who_leaves_is_no_finding",
         "test_bandwidth_may_be_a_rule",
-        "test_demo_prints_the_table_and_draws_the_picture",
+        "test_demo_gives_the_numbers_and_draws_the_picture",
         "test_demo_without_matplotlib_still_gives_the_table",
         "test_ratio_prints_csv_and_writes_files",
         "test_version_and_module",
