@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vwkde import DensityRatio, RatioClassifier
-from vwkde.classifier import _couple
+from vwkde._answers.posterior import couple
 from vwkde.datasets import isotropic
 
 KDE = DensityRatio(guide=None, weighting="uniform", bandwidth="likelihood")
@@ -48,7 +48,7 @@ def iris():
 def test_coupled_pairs_agree_with_the_probabilities_they_come_from():
     truth = np.random.default_rng(0).dirichlet(np.ones(4), size=50)
     log_odds = {(i, j): np.log(truth[:, i] / truth[:, j]) for i in range(4) for j in range(i + 1, 4)}
-    np.testing.assert_allclose(_couple(log_odds, 4), truth, rtol=1e-9)
+    np.testing.assert_allclose(couple(log_odds, 4), truth, rtol=1e-9)
 
 
 def test_several_classes(iris):

@@ -6,16 +6,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, log_expit
+from scipy.special import log_expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from vwkde._answers.at_samples import at_samples
 from vwkde._answers.functionals import kl, reverse_kl
+from vwkde._answers.posterior import couple
 from vwkde._compute.devices import home
 from vwkde._data.groups import FEWEST_GROUPS, check_groups
-from vwkde._data.labels import labels_to_leave_out
+from vwkde._data.labels import labels_to_leave_out, without_columns
 from vwkde._data.validation import column_names, like_input, on_host
 from vwkde._display import html
 from vwkde.exceptions import DisjointSupportError
@@ -134,7 +135,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         X, y = validate_data(self, given, y, dtype=_FLOATS)
         left_out = labels_to_leave_out((X,), column_names(given))
         if left_out:
-            X = validate_data(self, _without(given, left_out), dtype=_FLOATS)
+            X = validate_data(self, without_columns(given, left_out), dtype=_FLOATS)
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         group = check_groups(groups, len(X), "RatioClassifier.fit")
@@ -259,7 +260,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         log_odds = self._log_odds(X)
         if len(self.classes_) == 2:
             return np.column_stack([log_expit(log_odds[0, 1]), log_expit(-log_odds[0, 1])])
-        return np.log(np.maximum(_couple(log_odds, len(self.classes_)), _SMALLEST))
+        return np.log(np.maximum(couple(log_odds, len(self.classes_)), _SMALLEST))
 
     def _card(self) -> str:
         """Return what a notebook shows, once fitted: the KL divergences between the classes."""
@@ -282,7 +283,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
     def _log_odds(self, X: Any) -> dict[tuple[int, int], Floats]:
         """Return the log odds of class i against class j for every pair."""
         check_is_fitted(self)
-        X = validate_data(self, _without(on_host(X), self._left_out), dtype=_FLOATS, reset=False)
+        X = validate_data(self, without_columns(on_host(X), self._left_out), dtype=_FLOATS, reset=False)
         log_prior = np.log(np.maximum(self.priors_, _SMALLEST))
         return {(i, j): r.log_ratio(X) + log_prior[i] - log_prior[j] for (i, j), r in self.ratios_.items()}
 
@@ -356,13 +357,6 @@ class NearestMean:
         return np.clip(0.5 * (far - near).sum(axis=1), -_LARGEST, _LARGEST)
 
 
-def _without(data: Any, left_out: tuple[str, ...]) -> Any:
-    """Return a DataFrame without the columns of these names; an array has none."""
-    if not left_out or not hasattr(data, "columns"):
-        return data
-    return data[[name for name in data.columns if str(name) not in left_out]]
-
-
 def _check_classes(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
     if len(counts) < 2:
         raise ValueError(
@@ -403,25 +397,3 @@ def _kl_between(ratios: dict[tuple[int, int], DensityRatio | NearestMean]) -> di
             log_ratios = at_samples(ratio._fitted)
             divergences[i, j], divergences[j, i] = kl(*log_ratios)[0], reverse_kl(*log_ratios)[0]
     return divergences
-
-
-def _couple(log_odds: dict[tuple[int, int], Floats], classes: int) -> Floats:
-    """Return the probabilities p that minimise Σ (p_j·r_ij − p_i·r_ji)², where r_ij is that of i against j.
-
-    At the minimum, p solves one linear system per row: the gradient is a multiple of the vector of ones, and p sums to
-    one.
-    """
-    n = len(next(iter(log_odds.values())))
-    pairs = np.zeros((n, classes, classes))
-    for (i, j), value in log_odds.items():
-        pairs[:, i, j], pairs[:, j, i] = expit(value), expit(-value)
-    system = np.zeros((n, classes + 1, classes + 1))
-    system[:, :classes, :classes] = -pairs * pairs.transpose(0, 2, 1)
-    diagonal = np.arange(classes)
-    system[:, diagonal, diagonal] = (pairs.transpose(0, 2, 1) ** 2).sum(axis=2)
-    system[:, :classes, classes] = system[:, classes, :classes] = 1.0
-    target = np.zeros((n, classes + 1, 1))
-    target[:, classes] = 1.0
-    probability = np.linalg.solve(system, target)[:, :classes, 0]
-    probability = np.maximum(probability, 0.0)
-    return probability / probability.sum(axis=1, keepdims=True)

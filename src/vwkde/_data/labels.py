@@ -137,3 +137,10 @@ def _mostly_distinct(column: tuple[Floats, ...]) -> bool:
 def are_chosen(data: Any) -> bool:
     """Return whether the columns were named by the user, so that all of them are wanted."""
     return getattr(data, "chosen", None) is True  # a column of this name is not True
+
+
+def without_columns(data: Any, left_out: tuple[str, ...]) -> Any:
+    """Return a DataFrame without the columns of these names; an array has none."""
+    if not left_out or not hasattr(data, "columns"):
+        return data
+    return data[[name for name in data.columns if str(name) not in left_out]]
