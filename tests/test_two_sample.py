@@ -20,7 +20,7 @@ def test_the_level_is_held():
 
 @pytest.mark.parametrize(
     ("most", "columns", "some_rows"),
-    [(2, 1, False), (4, 2, False), (2, 1, True)],
+    [(2, 1, False), (4, 1, False), (4, 2, False), (2, 1, True), (2, 2, True)],
 )
 def test_the_level_is_held_on_discrete_data(most, columns, some_rows, monkeypatch):
     """Ties only make the test conservative. Of 700 tests a share α may say p ≤ α, and three standard errors more."""
