@@ -1,8 +1,9 @@
 """A zoo of random two-sample problems whose log ratio is known at every row: how far from the truth estimators are.
 
 `python benchmarks/zoo.py [--problems START COUNT] [--repetitions R] [--estimators NAME …] [--questions NAME …]
-[--json FILE] [--minutes M] [--jobs N] [--source OTHER/src]` puts estimators before problems and prints tables. Seeds
-below 10,000 are for tuning; report on others. With `--json` every answer is kept, and a run that was stopped goes on.
+[--rows N] [--json FILE] [--minutes M] [--jobs N] [--source OTHER/src]` puts estimators before problems and prints
+tables. Seeds below 10,000 are for tuning; report on others. With `--rows` every sample has that many rows, so that two
+runs show what more rows bring. With `--json` every answer is kept, and a run that was stopped goes on.
 
 Estimators: `default`, the names of `vwkde.methods()`, `NAME-guide`, the simple peers, `oracle`, which knows the ratio,
 `methods`, `peers`, `all`, and any function `package.module:function` of two arrays that returns a number, or something
@@ -30,6 +31,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--repetitions", type=int, default=1)
     parser.add_argument("--estimators", nargs="+", default=["default"], metavar="NAME")
     parser.add_argument("--questions", "--divergences", nargs="+", default=["kl"], metavar="NAME")
+    parser.add_argument("--rows", type=int, default=None, help="rows of each sample, instead of those of the problem")
     add_options(parser)
     parser.add_argument("--summary", nargs="+", type=Path, default=None, metavar="FILE")
     parser.add_argument("--markdown", action="store_true", help="tables for a page")
@@ -78,13 +80,15 @@ def missing(store: dict[str, Any], options: argparse.Namespace) -> list[Task]:
         if "estimator" in record
         for question in [*record["answers"], *record["not_asked"]]
     }
+    if any(options.rows not in (None, *record["description"]["rows"]) for record in store["records"] if "description" in record):
+        raise SystemExit(f"{options.json} has answers from other numbers of rows than --rows. Name another file.")
     tasks: list[Task] = []
     for seed in range(start, start + count):
-        tasks += [] if seed in described else [(seed, 0, None, ())]
+        tasks += [] if seed in described else [(seed, 0, None, (), options.rows)]
         for repetition in range(options.repetitions):
             for name in names:
                 left = tuple(each for each in options.questions if (seed, repetition, name, each) not in done)
-                tasks += [(seed, repetition, name, left)] if left else []
+                tasks += [(seed, repetition, name, left, options.rows)] if left else []
     return tasks
 
 

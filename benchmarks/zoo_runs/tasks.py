@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections import Counter
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -15,8 +16,10 @@ from zoo_runs.questions import FRESH, POSTERIOR, Answer, ask, truths_of
 
 def run_task(task: Task) -> Record:
     """Return the answers of an estimator, or the description of a problem with its truths."""
-    seed, repetition, estimator, questions = task
+    seed, repetition, estimator, questions, rows = task
     one = problem(seed)
+    if rows is not None:
+        one = replace(one, rows=(rows, rows))
     if estimator is None:
         return {"problem": seed, "description": one.describe() | {"truths": truths_of(one)}}
     drawn = one.draw(repetition, FRESH if POSTERIOR in questions else 0)
@@ -64,7 +67,7 @@ def finite(answer: Answer) -> Answer:
 
 def crashed(task: Task) -> Record:
     """Return the record of a task that ended its process."""
-    seed, repetition, estimator, questions = task
+    seed, repetition, estimator, questions, _ = task
     answer = {"error": "Crash", "words": "", "seconds": 0.0}
     record = {"problem": seed, "repetition": repetition, "estimator": estimator, "warnings": {}, "warned": False}
     return record | {"answers": dict.fromkeys(questions, answer), "not_asked": []}

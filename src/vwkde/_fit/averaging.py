@@ -33,7 +33,7 @@ from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.stacking import fit_stack
 from vwkde._models.folds import deal_folds
 from vwkde._models.guides.cross_fit import FOLDS
-from vwkde._models.log_loss import AtBoth, log_loss
+from vwkde._models.log_loss import AtBoth, fall_of_log_loss, log_loss
 
 Floats = NDArray[np.float64]
 Masks = tuple[NDArray[np.bool_], NDArray[np.bool_]]
@@ -48,6 +48,10 @@ _IGNORANCE = np.log(2) + 1e-12
 """The loss of a ratio that is one everywhere: a candidate with a larger loss is worse than no estimate."""
 _MOST_STACKED = 8
 """Candidates in the stack: the best ones, each with its best bandwidth."""
+_MOST_ROWS_STACKED = 10_000
+"""Rows of each sample that the coefficients of the stack come from at most."""
+_MANY_ROWS = 12_000
+"""Rows of each sample that decide, if there are many more, which candidates are fitted to all of them."""
 _FARTHER = 0.75
 """The part of the answer that goes to the combination in which the samples are farther apart."""
 
@@ -172,21 +176,20 @@ def average_of(
 ) -> Average:
     """Return the mean of the candidates that share the answer, each fitted to all rows of its space.
 
-    If only some rows were used so far, all rows then decide again among those candidates: the others may have outliers
-    that ruin one of them. With `stacked`, averages use the stack too.
+    If only some rows were used so far, more rows decide again among those candidates, and at last all rows: they may
+    support more, and may have outliers that ruin a candidate. With `stacked`, averages use the stack too.
     """
-    ways = _combine(candidates, numerics.seed, stacked)
-    used = np.flatnonzero(_worth_fitting(candidates, ways))
-    fitted, order = [], []
-    for space in spaces:
-        here = [i for i in used if candidates[i].space.name == space.name]
-        chosen = [candidates[i] for i in here]
-        ratios = on_all_rows(chosen, space, bandwidth, numerics)
-        fitted += [(judged_by_all_rows(c, space, ratio), ratio) for c, ratio in zip(chosen, ratios, strict=True)]
-        order += [int(i) for i in here]
-    judged, ratios = [c for c, _ in fitted], [ratio for _, ratio in fitted]
-    by_the_same_rows = all(c is candidates[i] for c, i in zip(judged, order, strict=True))
-    ways = ways.taken(order) if by_the_same_rows else _combine(judged, numerics.seed, stacked)
+    judged, ways = candidates, _combine(candidates, numerics.seed, stacked)
+    for most in _rounds(spaces):
+        part = spaces if most is None else [space.thinned(numerics.seed, most) for space in spaces]
+        used = _worth_fitting(judged, ways)
+        more = part[0].samples[0].total / judged[0].space.samples[0].total
+        if more > 1 and bandwidth is None:
+            used = (used & _promise(judged, more)) | _may_grow(judged)
+        before = judged
+        judged, ratios, order = _refit(before, np.flatnonzero(used), part, bandwidth, numerics)
+        by_the_same_rows = all(c is before[i] for c, i in zip(judged, order, strict=True))
+        ways = ways.taken(order) if by_the_same_rows else _combine(judged, numerics.seed, stacked)
     members = [
         Member(c.space.coordinates, c.space.name, ratio, at_points, in_averages)
         for c, ratio, at_points, in_averages in zip(judged, ratios, ways.pointwise, ways.average, strict=True)
@@ -196,6 +199,31 @@ def average_of(
     alternatives = ways.mean, ways.stack.mixed(ways.mean, _trust(ways.stack, judged, ways.average))
     nearer, farther = sorted(alternatives, key=lambda way: Average(tuple(members), way).separation())
     return Average(tuple(members), farther.mixed(nearer, _FARTHER), alternatives)
+
+
+def _rounds(spaces: list[Space]) -> list[int | None]:
+    """Return the numbers of rows by which candidates are judged again; the last is None, all rows."""
+    rows = max(sample.total for space in spaces for sample in space.samples)
+    return [_MANY_ROWS, None] if rows > 2 * _MANY_ROWS else [None]
+
+
+def _refit(
+    candidates: list[Candidate],
+    used: NDArray[np.intp],
+    spaces: list[Space],
+    bandwidth: float | None,
+    numerics: Numerics,
+) -> tuple[list[Candidate], list[Ratio], list[int]]:
+    """Return the candidates that are used, by all rows of the spaces, with their ratios and their old places."""
+    judged, ratios, order = [], [], []
+    for space in spaces:
+        here = [int(i) for i in used if candidates[i].space.name == space.name]
+        chosen = [candidates[i] for i in here]
+        fitted = on_all_rows(chosen, space, bandwidth, numerics)
+        judged += [judged_by_all_rows(c, space, ratio) for c, ratio in zip(chosen, fitted, strict=True)]
+        ratios += fitted
+        order += here
+    return judged, ratios, order
 
 
 class Ways(NamedTuple):
@@ -247,6 +275,24 @@ def _worth_fitting(candidates: list[Candidate], ways: Ways) -> NDArray[np.bool_]
     return np.asarray(np.any([ways.pointwise, ways.average, *by_fold, knows_nothing], axis=0))
 
 
+def _may_grow(candidates: list[Candidate]) -> NDArray[np.bool_]:
+    """Mark the guides, alone, that become more flexible with more rows."""
+    return np.array([c.bandwidth is None and c.form.guide.grows for c in candidates])
+
+
+def _promise(candidates: list[Candidate], more: float) -> NDArray[np.bool_]:
+    """Mark guides alone, and kernel sums that may lower the loss of their guide if there are `more` times the rows.
+
+    They should lower it so far that the fall would exceed one standard error with all those rows.
+    """
+
+    def may_pay(c: Candidate) -> bool:
+        fall, error = fall_of_log_loss(c.form.guide.at_samples, c.at_samples, c.space.samples)
+        return fall > error / np.sqrt(more)
+
+    return np.array([c.bandwidth is None or may_pay(c) for c in candidates])
+
+
 def shares(candidates: list[Candidate], averages: bool, counted: Masks | None = None) -> list[float]:
     """Return the share of each candidate in the answer, for averages or for single points.
 
@@ -286,13 +332,21 @@ def _stack_by_fold(candidates: list[Candidate], seed: int) -> FoldShares:
     p, q = _deal(candidates, seed)
     by_fold, levels = np.zeros((FOLDS, len(candidates))), np.zeros(FOLDS)
     for fold in range(FOLDS):
-        counted = p != fold, q != fold
+        counted = _at_most(p != fold, _MOST_ROWS_STACKED), _at_most(q != fold, _MOST_ROWS_STACKED)
         start = np.array(shares(candidates, False, counted))
         chosen = _to_stack(candidates, counted)
         at_rows = [(c.at_samples[0][counted[0]], c.at_samples[1][counted[1]]) for c in (candidates[i] for i in chosen)]
         samples = [sample.subset(mask) for sample, mask in zip(candidates[0].space.samples, counted, strict=True)]
         by_fold[fold, chosen], levels[fold] = fit_stack(at_rows, start[chosen], (samples[0], samples[1]))
     return FoldShares(by_fold, levels, (p, q))
+
+
+def _at_most(counted: NDArray[np.bool_], rows: int) -> NDArray[np.bool_]:
+    """Return a mask of at most so many of the rows that count, evenly spread."""
+    at = np.flatnonzero(counted)
+    mask = np.zeros_like(counted)
+    mask[at[np.linspace(0, len(at) - 1, min(rows, len(at))).astype(int)]] = True
+    return mask
 
 
 def _to_stack(candidates: list[Candidate], counted: Masks) -> NDArray[np.intp]:

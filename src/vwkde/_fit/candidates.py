@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from vwkde._data.sample import Sample
 from vwkde._data.validation import Array
+from vwkde._fit.few_centres import most_centres, with_few_centres
 from vwkde._fit.guided_ratio import GuideAlone, GuidedRatio, Ratio
 from vwkde._fit.kernel_estimate import KernelEstimate, Numerics, PointWeight
 from vwkde._fit.kernel_pair import make_pair, pair_of
@@ -29,7 +30,9 @@ Floats = NDArray[np.float64]
 Coordinates = Callable[[Array], Floats]
 
 MOST_ROWS = 3_000
-"""Rows of each sample by which candidates are compared: more would cost more and hardly improve the choice."""
+"""Rows of each sample up to which all candidates are compared by all rows."""
+_FEW_ROWS = 2_000
+"""If there are more, so many decide first which candidates are worth fitting to more rows."""
 _FEWEST_PAIRS = 30
 _THIN = 1e-6
 _MOST_NOISE = 4.0
@@ -76,16 +79,17 @@ class Space:
     axes_matter: bool = False
     weight: WeightTrial | None = None
 
-    def thinned(self, seed: int) -> "Space":
-        """Return the space with at most `MOST_ROWS` rows of each sample."""
+    def thinned(self, seed: int, most: int | None = None) -> "Space":
+        """Return the space with at most `most` rows of each sample; by default, those by which all are compared."""
         random = np.random.default_rng(seed)
-        p, q = (sample.thinned(MOST_ROWS, random) for sample in self.samples)
+        p, q = (sample.thinned(most or first_rows(len(sample)), random) for sample in self.samples)
         return replace(self, samples=(p, q))
 
     @property
     def scott(self) -> float:
-        """The unit of the bandwidths: n^(−1/(d+4)) of the smaller sample."""
-        rows = min(sample.effective_rows for sample in self.samples)
+        """The unit of the bandwidths: n^(−1/(d+4)), where n are the centres of the smaller sample."""
+        centres = most_centres(self.samples)
+        rows = min(sample.effective_rows * min(1, centres / len(sample)) for sample in self.samples)
         return float(rows ** (-1 / (self.samples[0].points.shape[1] + 4)))
 
     @lazy
@@ -141,6 +145,11 @@ class Candidate:
         return self.terms[0] - by_noise[0], self.terms[1] - by_noise[1]
 
 
+def first_rows(rows: int) -> int:
+    """Return how many of a sample's rows decide first."""
+    return rows if rows <= MOST_ROWS else _FEW_ROWS
+
+
 def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -> list[Candidate]:
     """Return the candidates of a space: all guides, and the weight without a guide, with all bandwidths.
 
@@ -179,7 +188,7 @@ def on_all_rows(chosen: list[Candidate], space: Space, bandwidth: float | None, 
     """Return the ratios of the candidates chosen in a space, fitted to all its rows.
 
     They all come from one thinned copy of the space. If that has fewer rows, guides and weights are fitted again, and
-    the bandwidth is reduced by Scott's rate unless it was given.
+    the bandwidth is reduced by Scott's rate for the number of centres, unless it was given.
     """
     if not chosen:
         return []
@@ -188,12 +197,9 @@ def on_all_rows(chosen: list[Candidate], space: Space, bandwidth: float | None, 
         return [_ratio(c.form, c.bandwidth, space, c.at_samples, numerics) for c in chosen]
     forms = {key: _refitted(form, space, numerics) for key, form in {c.form.key: c.form for c in chosen}.items()}
     narrowing = space.scott / thinned.scott if bandwidth is None else 1.0
-    widths = [None if c.bandwidth is None else c.bandwidth * narrowing for c in chosen]
-    known = _known_log_ratios(space, forms, widths, numerics)
-    return [
-        _ratio(forms[c.form.key], h, space, known.get((c.form.key, h)), numerics)
-        for c, h in zip(chosen, widths, strict=True)
-    ]
+    wanted = [(c.form.key, c.bandwidth and c.bandwidth * narrowing) for c in chosen]
+    known = _known_log_ratios(space, forms, wanted, numerics)
+    return [_ratio(forms[key], h, space, known.get((key, h)), numerics) for key, h in wanted]
 
 
 def judged_by_all_rows(candidate: Candidate, space: Space, ratio: Ratio) -> Candidate:
@@ -210,7 +216,7 @@ def _rows(space: Space) -> int:
 def _ratio(form: Form, bandwidth: float | None, space: Space, known: AtBoth | None, numerics: Numerics) -> Ratio:
     if bandwidth is None:
         return GuideAlone(form.guide, space.samples, known)
-    pair = make_pair(space.samples, form.weight, bandwidth, numerics, form.guide)
+    pair = with_few_centres(make_pair(space.samples, form.weight, bandwidth, numerics, form.guide), numerics.seed)
     return GuidedRatio(form.guide, pair, space.most_correction, known)
 
 
@@ -222,15 +228,16 @@ def _refitted(form: Form, space: Space, numerics: Numerics) -> Form:
 
 
 def _known_log_ratios(
-    space: Space, forms: dict[FormKey, Form], widths: list[float | None], numerics: Numerics
+    space: Space, forms: dict[FormKey, Form], wanted: list[tuple[FormKey, float | None]], numerics: Numerics
 ) -> dict[tuple[FormKey, float | None], AtBoth]:
     """Return the log ratios at the samples by form and bandwidth; one pass serves all of them."""
-    finite = np.unique([h for h in widths if h is not None])
-    if not len(finite):
+    widths = np.unique([h for _, h in wanted if h is not None])
+    keys = [key for key in forms if any(wanted_key == key and h is not None for wanted_key, h in wanted)]
+    if not keys:
         return {}
-    at_p, at_q = _log_ratios(space, list(forms.values()), finite, numerics)
+    at_p, at_q = _log_ratios(space, [forms[key] for key in keys], widths, numerics)
     return {
-        (key, float(h)): (at_p[i, :, k], at_q[i, :, k]) for k, key in enumerate(forms) for i, h in enumerate(finite)
+        (key, float(h)): (at_p[i, :, k], at_q[i, :, k]) for k, key in enumerate(keys) for i, h in enumerate(widths)
     }
 
 
@@ -250,5 +257,5 @@ def _log_ratios(space: Space, forms: list[Form], bandwidths: Floats, numerics: N
     if not forms:
         return np.empty((len(bandwidths), len(p.sample), 0)), np.empty((len(bandwidths), len(q.sample), 0))
     u_p, u_q = (np.stack([form.guide.at_samples[side] for form in forms], axis=1) for side in (0, 1))
-    at_p, at_q = pair_of(p, q).log_ratios
+    at_p, at_q = with_few_centres(pair_of(p, q), numerics.seed).log_ratios
     return u_p + np.clip(at_p, -most, most), u_q + np.clip(at_q, -most, most)

@@ -60,6 +60,10 @@ class PointWeight:
             return log_alpha
         return log_alpha + _SHARES[self.side] * self.guide.at_samples[self.side]
 
+    def of_rows(self, chosen: Ints) -> "PointWeight":
+        """Return the weight of some of the sample's points."""
+        return self if self.guide is None else replace(self, guide=self.guide.of_rows(chosen, self.side))
+
     def __call__(self, x: Floats) -> Floats:
         """Return the logarithm at points outside the samples."""
         log_alpha = self.weight.log_weight(x)
@@ -79,6 +83,13 @@ class KernelEstimate:
     bandwidth: float | Floats
     dtype: np.dtype[Any] = _DOUBLE
     resources: Resources = DEFAULT_RESOURCES
+
+    def from_rows(self, chosen: Ints) -> "KernelEstimate":
+        """Return the estimate from some rows of the sample."""
+        weights = tuple(weight.of_rows(chosen) for weight in self.weights)
+        return replace(
+            self, sample=self.sample.subset(chosen), weight=weights if isinstance(self.weight, tuple) else weights[0]
+        )
 
     def log_density(self, x: Array) -> Floats:
         """Return the logarithm at new points."""

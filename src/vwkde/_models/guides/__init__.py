@@ -43,18 +43,28 @@ GUIDES: dict[str, GuideKind] = {
         affine=True,
         unbiased=True,
         normal_scores_up_to=0,
+        most_rows=50_000,
         suits=have_heavy_tails,
     ),
     "logistic": GuideKind(
-        _always(*(partial(fit_logistic, inverse) for inverse in INVERSE_RIDGES)), fewest_rows=20, affine=True
+        _always(*(partial(fit_logistic, inverse) for inverse in INVERSE_RIDGES)),
+        fewest_rows=20,
+        affine=True,
+        most_rows=50_000,
     ),
     # With many columns modes are hardly ever found in the normal scores, and the search is expensive.
-    "mixture": GuideKind(mixture_forms, fewest_rows=100, affine=True, normal_scores_up_to=10),
+    "mixture": GuideKind(mixture_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, most_rows=20_000),
     # An increasing map of each column hardly changes the next two guides.
     "additive": GuideKind(
-        _always(partial(fit_classifier, ADDITIVE)), fewest_rows=100, affine=False, normal_scores_up_to=0
+        _always(partial(fit_classifier, ADDITIVE)),
+        fewest_rows=100,
+        affine=False,
+        normal_scores_up_to=0,
+        most_rows=20_000,
     ),
-    "boosting": GuideKind(boosting_forms, fewest_rows=100, affine=False, normal_scores_up_to=0),
+    "boosting": GuideKind(
+        boosting_forms, fewest_rows=100, affine=False, normal_scores_up_to=0, most_rows=100_000, grows=True
+    ),
 }
 """Guides by name, in the order in which they are tried."""
 

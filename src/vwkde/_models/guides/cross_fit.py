@@ -3,7 +3,7 @@
 Each guide is fitted once for each fold, without its rows. At new points the guide is the mean of those models.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -91,6 +91,20 @@ class CrossFitted:
         """Whether the guide's error averages out over points."""
         return bool(self._kind and self._kind.unbiased)
 
+    @property
+    def grows(self) -> bool:
+        """Whether the guide becomes more flexible with the number of rows."""
+        return bool(self._kind and self._kind.grows)
+
+    def of_rows(self, chosen: NDArray[np.intp], side: int) -> "CrossFitted":
+        """Return the guide with its values at some rows of one sample, and at all of the other."""
+
+        def some(at_both: AtBoth) -> AtBoth:
+            part = at_both[side][chosen]
+            return (at_both[0], part) if side else (part, at_both[1])
+
+        return replace(self, at_samples=some(self.at_samples), points=some(self.points))
+
     def __call__(self, x: Floats) -> Floats:
         """Return the mean of the models."""
         if not self.models:
@@ -132,6 +146,7 @@ def _best_form(guide: Any, samples: Samples, seed: int) -> CrossFitted:
     forms: tuple[Fit, ...] = kind.forms(*samples) if kind else (partial(fit_classifier, guide),)
     folds = tuple(deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in samples)
     by_moments = bool(kind and kind.by_moments)
+    most_rows = kind.most_rows if kind else np.inf
     for sample in samples:
         if by_moments and sample.rest is not None:
             sample.rest.gather()
@@ -139,7 +154,8 @@ def _best_form(guide: Any, samples: Samples, seed: int) -> CrossFitted:
     def fit(form: Fit) -> CrossFitted:
         def without(fold: int) -> Guide:
             with parallel.single_threaded():
-                return form(*(s.subset(f != fold, by_moments) for s, f in zip(samples, folds, strict=True)))
+                parts = (s.subset(f != fold, by_moments) for s, f in zip(samples, folds, strict=True))
+                return form(*(part if by_moments else _at_most(most_rows, part, seed) for part in parts))
 
         return _collect(guide, tuple(parallel.run(without, range(FOLDS), "guides")), samples, folds)
 
@@ -150,6 +166,11 @@ def _best_form(guide: Any, samples: Samples, seed: int) -> CrossFitted:
             break
         best = more_flexible
     return best
+
+
+def _at_most(rows: float, sample: Sample, seed: int) -> Sample:
+    """Return at most so many rows of a sample."""
+    return sample if len(sample) <= rows else sample.thinned(int(rows), np.random.default_rng(seed))
 
 
 def _collect(

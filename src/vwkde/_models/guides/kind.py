@@ -50,6 +50,10 @@ class GuideKind:
         Whether its error averages out over points, so that averages need not count it.
     normal_scores_up_to
         Largest number of columns with which the guide is also tried on normal scores.
+    most_rows
+        Rows of each sample that a model learns from at most; more would cost more and teach it little.
+    grows
+        Whether the guide becomes more flexible with the number of rows, so that it may win with more of them.
     suits
         Whether the guide is worth trying on these samples, among others.
     """
@@ -60,4 +64,6 @@ class GuideKind:
     by_moments: bool = False
     unbiased: bool = False
     normal_scores_up_to: float = np.inf
+    most_rows: float = np.inf
+    grows: bool = False
     suits: Callable[[Sample, Sample], bool] = lambda _numerator, _denominator: True
