@@ -185,7 +185,8 @@ def average_of(
         used = _worth_fitting(judged, ways)
         more = part[0].samples[0].total / judged[0].space.samples[0].total
         if more > 1 and bandwidth is None:
-            used = (used & _promise(judged, more)) | _may_grow(judged)
+            used &= _promise(judged, more)
+            used |= (judged is candidates) & _may_grow(judged)
         before = judged
         judged, ratios, order = _refit(before, np.flatnonzero(used), part, bandwidth, numerics)
         by_the_same_rows = all(c is before[i] for c, i in zip(judged, order, strict=True))

@@ -39,7 +39,8 @@ _MOST_NOISE = 4.0
 """Mean variance of a guide above which its noise is hardly normal, and not known well enough to be credited."""
 _STEPS = np.arange(-3, 9) / 2
 """Bandwidths are Scott's times two to these powers; in addition each guide is tried alone."""
-
+_ENOUGH_ROWS = 10_000
+"""Rows of each sample from which more do not change how a guide is fitted, only how well."""
 
 FormKey = tuple[str, int, bool]
 
@@ -195,7 +196,9 @@ def on_all_rows(chosen: list[Candidate], space: Space, bandwidth: float | None, 
     thinned = chosen[0].space
     if _rows(thinned) == _rows(space):
         return [_ratio(c.form, c.bandwidth, space, c.at_samples, numerics) for c in chosen]
-    forms = {key: _refitted(form, space, numerics) for key, form in {c.form.key: c.form for c in chosen}.items()}
+    settled = min(len(sample) for sample in thinned.samples) >= _ENOUGH_ROWS
+    forms = {c.form.key: c.form for c in chosen}
+    forms = {key: _refitted(form, space, settled, numerics) for key, form in forms.items()}
     narrowing = space.scott / thinned.scott if bandwidth is None else 1.0
     wanted = [(c.form.key, c.bandwidth and c.bandwidth * narrowing) for c in chosen]
     known = _known_log_ratios(space, forms, wanted, numerics)
@@ -220,8 +223,9 @@ def _ratio(form: Form, bandwidth: float | None, space: Space, known: AtBoth | No
     return GuidedRatio(form.guide, pair, space.most_correction, known)
 
 
-def _refitted(form: Form, space: Space, numerics: Numerics) -> Form:
-    guide = cross_fit(form.guide.form, space.samples, numerics.seed)
+def _refitted(form: Form, space: Space, settled: bool, numerics: Numerics) -> Form:
+    """Return a form fitted to the rows of a space; if how a guide is fitted is `settled`, it is not chosen again."""
+    guide = cross_fit(form.guide.form, space.samples, numerics.seed, form.guide.fit if settled else None)
     if isinstance(form.weight, UniformWeight) or space.weight is None:
         return Form(guide, form.weight)
     return Form(guide, space.weight.fit(space.samples, numerics))
@@ -236,9 +240,7 @@ def _known_log_ratios(
     if not keys:
         return {}
     at_p, at_q = _log_ratios(space, [forms[key] for key in keys], widths, numerics)
-    return {
-        (key, float(h)): (at_p[i, :, k], at_q[i, :, k]) for k, key in enumerate(keys) for i, h in enumerate(widths)
-    }
+    return {(key, float(h)): (at_p[i, :, k], at_q[i, :, k]) for k, key in enumerate(keys) for i, h in enumerate(widths)}
 
 
 def _log_ratios(space: Space, forms: list[Form], bandwidths: Floats, numerics: Numerics) -> AtBoth:

@@ -95,12 +95,12 @@ def _boosting(rounds: int, leaves: int) -> HistGradientBoostingClassifier:
 
 
 BOOSTING = _boosting(60, 8)
-_MANY_ROWS = 2_000
-"""Rows of the smaller sample from which larger trees, and more of them, may be worth their time."""
+_LARGER = {2_000: _boosting(150, 16), 10_000: _boosting(400, 31)}
+"""Larger trees, and more of them, by the rows of the smaller sample from which they may be worth their time."""
 
 
 def boosting_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
     """Return boosted trees, and more and larger ones if there are many rows."""
     rows = min(numerator.effective_rows, denominator.effective_rows)
-    kinds = [BOOSTING] if rows < _MANY_ROWS else [BOOSTING, _boosting(150, 16)]
+    kinds = [BOOSTING, *(larger for fewest, larger in _LARGER.items() if rows >= fewest)]
     return tuple(partial(fit_classifier, kind) for kind in kinds)

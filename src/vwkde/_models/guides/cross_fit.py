@@ -3,6 +3,7 @@
 Each guide is fitted once for each fold, without its rows. At new points the guide is the mean of those models.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -23,6 +24,8 @@ Floats = NDArray[np.float64]
 Samples = tuple[Sample, Sample]
 
 FOLDS = 5
+_MANY_POINTS = 10_000
+"""Points above which the noise of a guide is computed at some of them only."""
 _LARGEST = 40.0
 """Largest log ratio of a guide: no sample can show a ratio above e⁴⁰."""
 
@@ -31,13 +34,15 @@ _LARGEST = 40.0
 class CrossFitted:
     """A guide with its values at the two samples, each by a model that did not see the point.
 
-    `form` is what was requested: a name, a classifier or None. `points` are those of the samples.
+    `form` is what was requested: a name, a classifier or None. `points` are those of the samples. `fit` is how the
+    models were fitted, if there was a choice.
     """
 
     form: Any
     models: tuple[Guide, ...]
     at_samples: AtBoth
     points: AtBoth
+    fit: Fit | None = None
 
     @lazy
     def noise(self) -> AtBoth:
@@ -48,8 +53,12 @@ class CrossFitted:
     def _jackknife(self, points: Floats) -> Floats:
         if len(self.models) < 2:
             return np.zeros(len(points))
-        values = np.clip([model(points) for model in self.models], -_LARGEST, _LARGEST)
-        return np.asarray((len(values) - 1) * values.var(axis=0))
+
+        def variance(x: Floats) -> Floats:
+            values = np.clip([model(x) for model in self.models], -_LARGEST, _LARGEST)
+            return np.asarray((len(values) - 1) * values.var(axis=0))
+
+        return _or_mean(variance, points)
 
     @property
     def noise_by_theory(self) -> AtBoth | None:
@@ -57,7 +66,7 @@ class CrossFitted:
         known = [model for model in self.models if isinstance(model, NoisyGuide)]
         if not known:
             return None
-        p, q = (np.asarray(np.mean([model.noise(points) for model in known], axis=0)) for points in self.points)
+        p, q = (_or_mean(lambda x: np.mean([model.noise(x) for model in known], axis=0), x) for x in self.points)
         return p, q
 
     @lazy
@@ -116,6 +125,13 @@ class CrossFitted:
         return GUIDES.get(self.form) if isinstance(self.form, str) else None
 
 
+def _or_mean(noise: Callable[[Floats], Floats], points: Floats) -> Floats:
+    """Return the noise at points, or its mean over some of them if they are many: it is then small."""
+    if len(points) <= _MANY_POINTS:
+        return noise(points)
+    return np.full(len(points), noise(points[:: len(points) // _MANY_POINTS]).mean())
+
+
 def is_affine(guide: Any) -> bool:
     """Return whether a guide does not depend on the choice of axes; a classifier may."""
     return guide is None or (isinstance(guide, str) and GUIDES[guide].affine)
@@ -132,18 +148,21 @@ def no_guide(samples: Samples) -> CrossFitted:
     return CrossFitted(None, (), zeros, (samples[0].points, samples[1].points))
 
 
-def cross_fit(guide: Any, samples: Samples, seed: int) -> CrossFitted:
-    """Fit a guide, given by its name, as a classifier or None, and keep the values at points each model did not see."""
+def cross_fit(guide: Any, samples: Samples, seed: int, fit: Fit | None = None) -> CrossFitted:
+    """Fit a guide, given by its name, as a classifier or None, and keep the values at points each model did not see.
+
+    If `fit` is given, it is the only way that is tried.
+    """
     if guide is None:
         return no_guide(samples)
     few = sum(sample.points.size for sample in samples) < WORTH_THREADS
     with parallel.at_most(1 if few else None):
-        return _best_form(guide, samples, seed)
+        return _best_form(guide, samples, seed, fit)
 
 
-def _best_form(guide: Any, samples: Samples, seed: int) -> CrossFitted:
+def _best_form(guide: Any, samples: Samples, seed: int, only: Fit | None) -> CrossFitted:
     kind = GUIDES[guide] if isinstance(guide, str) else None
-    forms: tuple[Fit, ...] = kind.forms(*samples) if kind else (partial(fit_classifier, guide),)
+    forms = (only,) if only else kind.forms(*samples) if kind else (partial(fit_classifier, guide),)
     folds = tuple(deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in samples)
     by_moments = bool(kind and kind.by_moments)
     most_rows = kind.most_rows if kind else np.inf
@@ -157,7 +176,8 @@ def _best_form(guide: Any, samples: Samples, seed: int) -> CrossFitted:
                 parts = (s.subset(f != fold, by_moments) for s, f in zip(samples, folds, strict=True))
                 return form(*(part if by_moments else _at_most(most_rows, part, seed) for part in parts))
 
-        return _collect(guide, tuple(parallel.run(without, range(FOLDS), "guides")), samples, folds)
+        models = tuple(parallel.run(without, range(FOLDS), "guides"))
+        return replace(_collect(guide, models, samples, folds), fit=form)
 
     best = fit(forms[0])
     for form in forms[1:]:
