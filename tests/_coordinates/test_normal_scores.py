@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from vwkde._coordinates.normal_scores import fit_normal_scores, fit_whitened_scores
+from vwkde._coordinates.normal_scores import WhitenedScores, fit_normal_scores
+from vwkde._coordinates.whitening import fit_whitening
 
 RANDOM = np.random.default_rng(0)
 P, Q = np.exp(RANDOM.normal(size=(400, 2))), np.exp(RANDOM.normal(0.5, 1, size=(300, 2)))
@@ -35,7 +36,8 @@ def test_copies_by_any_increasing_map_get_the_same_scores():
 
 
 def test_whitened_scores_have_unit_within_covariance():
-    coordinates = fit_whitened_scores(P, Q, ONES)
+    scores = fit_normal_scores(P, Q, ONES)
+    coordinates = WhitenedScores(scores, fit_whitening(scores(P), scores(Q), ONES, None))
     p, q = coordinates(P), coordinates(Q)
     within = ((len(P) - 1) * np.cov(p.T) + (len(Q) - 1) * np.cov(q.T)) / (len(P) + len(Q) - 2)
     np.testing.assert_allclose(within, np.eye(2), atol=1e-9)

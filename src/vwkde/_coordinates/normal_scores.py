@@ -3,13 +3,14 @@
 The map changes neither ratio nor divergence, but skewed and heavy-tailed data become shapes that one bandwidth fits.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from vwkde._coordinates.whitening import Whitening, fit_whitening, whiten_blocks
+from vwkde._coordinates.whitening import Whitening, whiten_blocks
 from vwkde._data.validation import Array
 from vwkde._runtime.warn import without
 from vwkde.exceptions import DegenerateDataWarning
@@ -18,6 +19,12 @@ Floats = NDArray[np.float64]
 
 _TAIL = 0.1
 """The outermost tenth of a column sets the slope of its map beyond the data."""
+
+
+_MOST_KNOTS = 5_000
+"""Knots of a map: more would hardly change it, and looking them up would take longer."""
+_ATOM = 1 / _MOST_KNOTS
+"""Share of the rows from which a value is always a knot."""
 
 
 @dataclass(frozen=True)
@@ -37,19 +44,12 @@ class NormalScores:
 class WhitenedScores:
     """Normal scores followed by the affine map that whitens them."""
 
-    scores: NormalScores
+    scores: Callable[[Array], Floats]
     whitening: Whitening
 
     def __call__(self, x: Array) -> Floats:
         """Return the points in the new coordinates."""
         return self.whitening(self.scores(x))
-
-
-def fit_whitened_scores(numerator: Array, denominator: Array, weights: tuple[Floats, Floats]) -> WhitenedScores:
-    """Return the map to whitened normal scores."""
-    scores = fit_normal_scores(numerator, denominator, weights)
-    with without(DegenerateDataWarning):  # it was raised for the same data in other coordinates
-        return WhitenedScores(scores, fit_whitening(scores(numerator), scores(denominator), weights, None))
 
 
 def fit_scores_in_blocks(values: Array, weight: Floats, split: int) -> tuple[WhitenedScores, int]:
@@ -74,7 +74,11 @@ def _scores(column: Floats, weight: Floats) -> tuple[Floats, Floats]:
     mass = np.bincount(place.ravel(), weights=weight)
     counts = mass > 0
     values, mass = values[counts], mass[counts]
-    return values, ndtri(np.cumsum(mass) - mass / 2)
+    scores = ndtri(np.cumsum(mass) - mass / 2)
+    if len(values) <= _MOST_KNOTS:
+        return values, scores
+    knots = np.union1d(np.linspace(0, len(values) - 1, _MOST_KNOTS).astype(np.intp), np.flatnonzero(mass > _ATOM))
+    return values[knots], scores[knots]
 
 
 def _interpolate(x: Floats, knots: Floats, scores: Floats) -> Floats:

@@ -52,7 +52,7 @@ def fit_auto(
         few = replace(settings, max_basis=min(settings.max_basis, _FEW_BASIS))
         spaces[0] = replace(spaces[0], weight=WeightTrial(few, models))
         given = as_given(problem, tried)
-        spaces += [normal_scores(problem, tried), given]
+        spaces += [normal_scores(problem, given, tried), given]
         if problem.split is None:
             spaces += few_columns(given, tried, problem.numerics.seed)
     # rows of X and Y and pairs of them may be so far apart that a logistic regression between them tells nothing

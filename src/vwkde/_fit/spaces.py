@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from vwkde._coordinates.axes import principal_axes
-from vwkde._coordinates.normal_scores import fit_normal_scores, fit_scores_in_blocks, fit_whitened_scores
+from vwkde._coordinates.normal_scores import WhitenedScores, fit_normal_scores, fit_scores_in_blocks
 from vwkde._coordinates.projection import Projection, project_samples
+from vwkde._coordinates.whitening import Whitening, fit_whitening
 from vwkde._data.sample import Sample
 from vwkde._fit.candidates import Coordinates, Space
 from vwkde._fit.columns import informative_columns
@@ -21,6 +22,8 @@ from vwkde._fit.fitted import Problem
 from vwkde._models.gaussian import pooled_covariance
 from vwkde._models.guides import GUIDES
 from vwkde._models.guides.cross_fit import is_affine
+from vwkde._runtime.warn import without
+from vwkde.exceptions import DegenerateDataWarning
 
 Guides = tuple[Any, ...]
 
@@ -30,16 +33,25 @@ def whitened(problem: Problem, guides: Guides) -> Space:
     return Space("whitened", problem.whitening, problem.samples, guides)
 
 
-def normal_scores(problem: Problem, guides: Guides) -> Space:
-    """Return the samples with every column mapped to normal scores, then whitened."""
-    data, weights = problem.held.data, problem.held.weights
+def normal_scores(problem: Problem, given: Space, guides: Guides) -> Space:
+    """Return the samples with every column mapped to normal scores, as in `given`, then whitened."""
     if problem.split is None:
-        coordinates, split = fit_whitened_scores(*data, weights), None
+        p, q = given.samples
+        with without(DegenerateDataWarning):  # it was raised for the same data in other coordinates
+            whitening = fit_whitening(p.points, q.points, (p.weight, q.weight), None)
+        coordinates = WhitenedScores(given.coordinates, whitening)
+        samples = _mapped(p, whitening, coordinates), _mapped(q, whitening, coordinates)
     else:
-        coordinates, split = fit_scores_in_blocks(data[0], weights[0], problem.split)
+        coordinates, split = fit_scores_in_blocks(problem.held.data[0], problem.held.weights[0], problem.split)
+        samples = _placed(problem, coordinates, split)
     columns = coordinates.whitening.matrix.shape[1]
     tried = tuple(guide for guide in guides if is_affine(guide) and _suits_scores(guide, columns))
-    return Space("normal scores", coordinates, _placed(problem, coordinates, split), tried, axes_matter=True)
+    return Space("normal scores", coordinates, samples, tried, axes_matter=True)
+
+
+def _mapped(sample: Sample, whitening: Whitening, coordinates: Coordinates) -> Sample:
+    rest = sample.rest and replace(sample.rest, coordinates=coordinates)
+    return replace(sample, points=whitening(sample.points), rest=rest)
 
 
 def as_given(problem: Problem, guides: Guides) -> Space:
