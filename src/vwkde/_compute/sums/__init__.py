@@ -6,6 +6,10 @@ from numpy.typing import ArrayLike, NDArray
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
 
 
+MAX_ERROR = 1e-6
+"""Default relative error that a kernel sum may have where that saves time: far below what samples can tell."""
+
+
 def log_kernel_sums(
     queries: NDArray[np.floating],
     points: NDArray[np.floating],
@@ -13,6 +17,7 @@ def log_kernel_sums(
     *,
     log_weight: ArrayLike | None = None,
     leave_one_out: bool = False,
+    max_error: float = MAX_ERROR,
     resources: Resources = DEFAULT_RESOURCES,
 ) -> NDArray[np.float64]:
     """Return log Σ_j exp(log_weight_j − ‖x_i − y_j‖² / 2h²) for every query x_i, summed over the points y_j.
@@ -27,6 +32,9 @@ def log_kernel_sums(
         One log weight per point (m,), or several columns (m, k), which also share the pass.
     leave_one_out
         Whether the queries are the points, or the first of them, and each sum leaves out its own point.
+    max_error
+        Largest relative error of a sum, in addition to rounding, for engines that can save time by it. Sums are exact
+        if it is zero, and with any other engine.
     resources
         Engine, device and memory.
 
@@ -41,7 +49,7 @@ def log_kernel_sums(
     weights = np.zeros(len(points)) if log_weight is None else np.asarray(log_weight, dtype=np.float64)
     _check(queries, points, bandwidths, weights, leave_one_out)
     excluded = np.arange(len(queries) if leave_one_out else 0)
-    sums = resources.engine.log_sums(
+    arguments = (
         np.ascontiguousarray(queries, dtype=dtype),
         np.ascontiguousarray(points, dtype=dtype),
         np.atleast_1d(bandwidths),
@@ -50,6 +58,8 @@ def log_kernel_sums(
         resources.memory_budget,
         resources.device,
     )
+    within = resources.engine.log_sums_within if max_error > 0 else None
+    sums = within(*arguments, max_error) if within else resources.engine.log_sums(*arguments)
     return sums.reshape((*bandwidths.shape, len(queries), *weights.shape[1:]))
 
 
