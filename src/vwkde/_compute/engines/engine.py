@@ -45,8 +45,8 @@ class LogSumsWithin(Protocol):
         excluded: NDArray[np.int64],
         memory_budget: int,
         device: str,
-        error: float,
         /,
+        error: float,
     ) -> NDArray[np.float64]:
         """Return the log of sums whose relative error is at most `error`, in addition to rounding."""
 

@@ -1,4 +1,4 @@
-"""The CPU engine: exponents in cache-sized tiles, summed by compiled loops on all cores.
+"""Exact sums on the CPU: exponents in cache-sized tiles, summed by compiled loops on all cores.
 
 How the sums stay accurate in the log domain. Each row i has a shift: the largest exponent among a small sample of
 points. Terms are summed relative to it, so a sum cannot underflow, and one pass is enough unless some other point
@@ -267,8 +267,4 @@ def _log2(total: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.log2(total)
 
 
-def _device_here() -> str:
-    return "cpu"
-
-
-ENGINE = Engine("numba-exact", log_sums, device_here=_device_here)
+ENGINE = Engine("numba-exact", log_sums)

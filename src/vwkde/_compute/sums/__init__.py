@@ -1,10 +1,12 @@
 """Weighted Gaussian log kernel sums, computed by the engine of the resources."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vwkde._compute.engines.engine import Engine, LogSums
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
-
 
 MAX_ERROR = 1e-6
 """Default relative error that a kernel sum may have where that saves time: far below what samples can tell."""
@@ -49,7 +51,7 @@ def log_kernel_sums(
     weights = np.zeros(len(points)) if log_weight is None else np.asarray(log_weight, dtype=np.float64)
     _check(queries, points, bandwidths, weights, leave_one_out)
     excluded = np.arange(len(queries) if leave_one_out else 0)
-    arguments = (
+    sums = _log_sums(resources.engine, max_error)(
         np.ascontiguousarray(queries, dtype=dtype),
         np.ascontiguousarray(points, dtype=dtype),
         np.atleast_1d(bandwidths),
@@ -58,9 +60,14 @@ def log_kernel_sums(
         resources.memory_budget,
         resources.device,
     )
-    within = resources.engine.log_sums_within if max_error > 0 else None
-    sums = within(*arguments, max_error) if within else resources.engine.log_sums(*arguments)
     return sums.reshape((*bandwidths.shape, len(queries), *weights.shape[1:]))
+
+
+def _log_sums(engine: Engine, max_error: float) -> LogSums:
+    """Return the function that computes the sums: exact ones, or within the error if the engine can."""
+    if engine.log_sums_within is None or not max_error > 0:
+        return engine.log_sums
+    return partial(engine.log_sums_within, error=max_error)
 
 
 def _check(
