@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from vwkde._compute.engines import ENGINES, gridded, numba_engine, pruned, within
+from vwkde._compute.engines.asked import Asked
 from vwkde._compute.engines.gridded import sums_on_grid
 from vwkde._compute.engines.leaves import leaf_order, make_leaves
-from vwkde._compute.engines.pruned import Asked, make_pruning
+from vwkde._compute.engines.pruned import make_pruning
 from vwkde._compute.engines.pruned_kernels import sum_pruned
 from vwkde._compute.parallel import at_most
 from vwkde._compute.resources import Resources
@@ -172,7 +173,7 @@ def test_bounds_that_are_too_small_make_sums_wrong():
 def test_wide_kernels_in_many_columns_are_left_to_exact_sums():
     points = np.random.default_rng(0).normal(size=(3_000, 10))
     whole = make_pruning(points)
-    assert whole.attempt(points, 1.0, np.zeros((3_000, 1)), NONE, Asked(1e-6, shared=False)) is None
+    assert whole.attempt(points, 1.0, np.zeros((3_000, 1)), NONE, Asked(1e-6)) is None
     expected = numba_engine.log_sums(points, points, np.ones(1), np.zeros((3_000, 1)), NONE, 2**28, "cpu")
     found = log_kernel_sums(points, points, 1.0)
     np.testing.assert_array_equal(found, expected[0, :, 0])
@@ -184,7 +185,7 @@ def test_a_grid_serves_most_rows_and_knows_which(monkeypatch):
     queries = random.normal(size=(3_000, 2)) * np.linspace(1, 4, 3_000)[:, None]
     exact = log_kernel_sums(queries, points, 0.2, resources=EXACT)
     monkeypatch.setattr(gridded, "_WORTHWHILE", 1e3)
-    found = sums_on_grid(queries, points, 0.2, np.zeros(40_000), NONE, 1e-6, 2**28)
+    found = sums_on_grid(queries, points, 0.2, np.zeros(40_000), NONE, Asked(1e-6), 2**28)
     assert 0.7 < found.sure.mean() < 1
     wrong = np.abs(found.values - exact)
     assert wrong[found.sure].max() <= 1e-6
@@ -196,9 +197,9 @@ def test_slices_of_a_grid_agree_with_the_whole(monkeypatch):
     points = np.random.default_rng(0).uniform(size=(4_000, 3)) * [10, 1, 1]
     budgets = (2**26, 2**23)
     whole, sliced = (
-        sums_on_grid(points, points, 0.1, np.zeros(4_000), np.arange(4_000), 1e-6, budget) for budget in budgets
+        sums_on_grid(points, points, 0.1, np.zeros(4_000), np.arange(4_000), Asked(1e-6), budget) for budget in budgets
     )
-    assert [len(gridded._boxes(points, points, 0.03, budget)) for budget in budgets] == [1, 4]
+    assert [len(gridded._boxes(points, points, 0.03, 1.0, budget)) for budget in budgets] == [1, 4]
     both = whole.sure & sliced.sure
     assert both.mean() > 0.5
     np.testing.assert_allclose(sliced.values[both], whole.values[both], atol=2e-6)

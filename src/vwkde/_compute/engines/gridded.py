@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute import parallel
 from vwkde._compute.engines import gridded_kernels as kernels
+from vwkde._compute.engines.asked import Asked
 from vwkde._compute.engines.window import FAR_ERROR, NEAR, NEAR_ERROR, REACH, STEP, WIDE_RATIO, WIDTH, taps
 
 Floats = NDArray[np.float64]
@@ -84,11 +85,11 @@ def sums_on_grid(
     bandwidth: float,
     log_weight: Floats,
     excluded: Ints,
-    error: float,
+    asked: Asked,
     memory_budget: int,
 ) -> GridSums | None:
     """Return sums with one column of weights, or None if a grid would not pay."""
-    boxes = _boxes(queries, points, bandwidth * STEP, memory_budget)
+    boxes = _boxes(queries, points, bandwidth * STEP, asked.share, memory_budget)
     heaviest = log_weight.max()
     if boxes is None or heaviest == -np.inf:
         return None
@@ -99,7 +100,7 @@ def sums_on_grid(
         value[rows], wide[rows] = _read(box, queries[rows], points[near], weight[near])
         inside[rows] = True
     left = value - weight[excluded] if len(excluded) else value
-    sure = inside & (_error_bound(value, wide, float(weight.sum()), queries.shape[1]) <= error * left)
+    sure = inside & (_error_bound(value, wide, float(weight.sum()), queries.shape[1]) <= asked.error * left)
     with np.errstate(divide="ignore", invalid="ignore"):
         return GridSums(np.log(left) + heaviest, sure)
 
@@ -115,11 +116,11 @@ def _error_bound(value: Floats, wide: Floats, total: float, columns: int) -> Flo
     return columns * (near * wide + far * total) + _ROUNDING * value
 
 
-def _boxes(queries: Floats, points: Floats, spacing: float, memory_budget: int) -> list[_Box] | None:
+def _boxes(queries: Floats, points: Floats, spacing: float, share: float, memory_budget: int) -> list[_Box] | None:
     """Return the box of queries that makes the work least, in slices that fit into memory; None if it is too much."""
     most, columns = memory_budget // (2 * 8), queries.shape[1]
     pairs = float(len(queries)) * len(points)
-    best, least = None, _WORTHWHILE * pairs - _ROW_COSTS[columns - 1] * (len(queries) + len(points))
+    best, least = None, _WORTHWHILE * share * pairs - _ROW_COSTS[columns - 1] * (len(queries) + len(points))
     lows, highs = np.quantile(queries, _TRIMMED, axis=0), np.quantile(queries, 1 - np.array(_TRIMMED), axis=0)
     for trimmed, low, high in zip(_TRIMMED, lows, highs, strict=True):
         boxes = list(_slices(low, high, points, spacing, most))

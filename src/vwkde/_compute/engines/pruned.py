@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
+from vwkde._compute.engines.asked import Asked
 from vwkde._compute.engines.leaves import Leaves, leaf_order, make_leaves
 from vwkde._compute.engines.pruned_kernels import sum_pruned
 
@@ -30,16 +31,6 @@ _TRIED = 24
 """Most leaves of queries that go first, and at most one in so many, so that a vain attempt costs little."""
 _PAIR_COST = 1.8
 """Time of a pair of rows in a pruned sum, bounds included, relative to one in an exact sum."""
-_SHARED_COST = 0.4
-"""Time of an exact sum that shares its pass with other bandwidths, relative to one that does not."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The relative error that each sum may have, and whether other bandwidths would share an exact pass with it."""
-
-    error: float
-    shared: bool
 
 
 @dataclass(frozen=True)
@@ -58,16 +49,14 @@ class Pruning:
         scale = bandwidth * np.sqrt(2 * _LN2)
         x = ((queries - self.centre) / scale).astype(queries.dtype)
         points = ((self.points - self.centre) / scale).astype(queries.dtype)
-        columns = log_weight.shape[1]
-        part = (_SHARED_COST if asked.shared or columns > 1 else 1.0) / (_PAIR_COST * columns)
-        sums = np.full((len(x), columns), -np.inf)
-        for c in range(columns):
+        sums = np.full((len(x), log_weight.shape[1]), -np.inf)
+        for c in range(log_weight.shape[1]):
             column = log_weight[self.order, c]
             heaviest = column.max()
             if heaviest == -np.inf:
                 continue
             leaves = make_leaves(points, (column - heaviest) / _LN2, _LEAF)
-            values = _Pass(x, leaves, self.place[excluded], asked.error).log2_sums(part)
+            values = _Pass(x, leaves, self.place[excluded], asked.error).log2_sums(asked.share / _PAIR_COST)
             if values is None:
                 return None
             sums[:, c] = values * _LN2 + heaviest

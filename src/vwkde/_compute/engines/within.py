@@ -1,4 +1,7 @@
-"""Log kernel sums within a permitted error: of many rows, and far faster than exact sums where the data allow it."""
+"""Log kernel sums within a permitted error: of many rows, and far faster than exact sums where the data allow it.
+
+Beside the nodes of a grid, which stay within the memory budget, they need a few copies of the rows.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -6,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute.engines import numba_engine
+from vwkde._compute.engines.asked import Asked
 from vwkde._compute.engines.engine import Engine
 from vwkde._compute.engines.gridded import MOST_COLUMNS, GridSums, sums_on_grid
 from vwkde._compute.engines.leaves import leaf_order
-from vwkde._compute.engines.pruned import QUERY_LEAF, Asked, Pruning, make_pruning
+from vwkde._compute.engines.pruned import QUERY_LEAF, Pruning, make_pruning
 from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.floating]
@@ -19,8 +23,8 @@ _FEWEST_PAIRS = 2**25
 """Pairs of rows from which on a grid or leaves can save time; fewer take some hundredths of a second."""
 _FEWEST_QUERIES = 2_048
 """Queries from which on leaves can save time: to form them takes as long as the exact sums of so many."""
-_COPIES = 6
-"""Memory that ordered, scaled and tiled rows take, in copies of the rows in float64."""
+_SHARED_BY_BANDWIDTHS, _SHARED_BY_COLUMNS = 0.4, 0.7
+"""Time of an exact sum that shares its pass with other bandwidths, or other columns of weights; one alone takes 1."""
 
 
 def log_sums_within(
@@ -34,15 +38,15 @@ def log_sums_within(
     error: float,
 ) -> NDArray[np.float64]:
     """Return log sums of shape (bandwidths, queries, columns of weights), each within `error` of the exact one."""
-    few = len(queries) < _FEWEST_QUERIES or len(queries) * len(points) < _FEWEST_PAIRS
-    if few or 8 * _COPIES * (queries.size + points.size) > memory_budget:
+    if len(queries) < _FEWEST_QUERIES or len(queries) * len(points) < _FEWEST_PAIRS:
         return numba_engine.log_sums(queries, points, bandwidths, log_weight, excluded, memory_budget, device)
     rows = _Rows(queries, points, excluded, memory_budget)
-    asked = Asked(error, shared=len(bandwidths) > 1)
+    asked = Asked(error, _share(len(bandwidths), log_weight.shape[1]))
     sums = np.empty((len(bandwidths), len(queries), log_weight.shape[1]))
-    slow = []
-    for g, bandwidth in enumerate(bandwidths):
-        values = rows.log_sums(float(bandwidth), log_weight, asked)
+    slow: list[int] = []
+    for g in np.argsort(bandwidths):
+        # leaves that a narrower kernel needs are also needed by a wider one
+        values = rows.log_sums(float(bandwidths[g]), log_weight, asked, in_leaves=not slow)
         if values is None:
             slow.append(g)
         else:
@@ -54,6 +58,13 @@ def log_sums_within(
     return sums
 
 
+def _share(bandwidths: int, columns: int) -> float:
+    """Return the time of an exact sum among others that share its pass, relative to one alone."""
+    if bandwidths > 1:
+        return _SHARED_BY_BANDWIDTHS
+    return 1.0 if columns == 1 else _SHARED_BY_COLUMNS
+
+
 @dataclass(frozen=True)
 class _Rows:
     """Queries, points, and the number of the point that each query leaves out, if any."""
@@ -63,15 +74,17 @@ class _Rows:
     excluded: Ints
     memory_budget: int
 
-    def log_sums(self, bandwidth: float, log_weight: NDArray[np.float64], asked: Asked) -> NDArray[np.float64] | None:
+    def log_sums(
+        self, bandwidth: float, log_weight: NDArray[np.float64], asked: Asked, in_leaves: bool
+    ) -> NDArray[np.float64] | None:
         """Return the sums of one bandwidth, (queries, columns of weights), or None if exact sums are faster."""
         on_grid = self._on_grid(bandwidth, log_weight, asked)
         if on_grid is None:
-            return self._pruned(self._pruning, bandwidth, log_weight, asked)
+            return self._pruned(self._pruning, bandwidth, log_weight, asked) if in_leaves else None
         values = np.stack([each.values for each in on_grid], axis=1)
         left = np.flatnonzero(~np.all([each.sure for each in on_grid], axis=0))
         if len(left):
-            values[left] = self._beside_grid(left, bandwidth, log_weight, Asked(asked.error, shared=False))
+            values[left] = self._beside_grid(left, bandwidth, log_weight, Asked(asked.error))
         return values
 
     def _on_grid(self, bandwidth: float, log_weight: NDArray[np.float64], asked: Asked) -> list[GridSums] | None:
@@ -81,7 +94,7 @@ class _Rows:
         queries, points = self.queries.astype(np.float64, copy=False), self.points.astype(np.float64, copy=False)
         sums = []
         for column in log_weight.T:
-            found = sums_on_grid(queries, points, bandwidth, column, self.excluded, asked.error, self.memory_budget)
+            found = sums_on_grid(queries, points, bandwidth, column, self.excluded, asked, self.memory_budget)
             if found is None:
                 return None
             sums.append(found)
