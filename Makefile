@@ -38,6 +38,7 @@ bench: .venv/bench.stamp
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/vwkde bench
 	$(BIN)/python benchmarks/memory.py
+	$(BIN)/python benchmarks/sums.py
 	$(BIN)/python benchmarks/out_of_core.py --rows 500000
 	$(BIN)/python benchmarks/classifier.py
 	$(BIN)/python benchmarks/two_sample.py

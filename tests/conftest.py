@@ -24,6 +24,7 @@ SLOW = {
         "test_batches_of_samples",
         "test_sums_are_those_of_the_oracle",
     ),
+    "_compute/engines/test_within.py": ("test_sums_are_within_the_error",),
     "_compute/sums/test_sums.py": (
         "test_agrees_with_exact_arithmetic",
         "test_blocks_tiles_and_padding",

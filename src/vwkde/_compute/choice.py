@@ -1,12 +1,13 @@
 """The rules that choose the engine, the executor and the device.
 
-| `engine=`   | what it is                                    | where it runs                         |
-|-------------|-----------------------------------------------|---------------------------------------|
-| "numba"     | compiled tiles on all cores                   | the CPU                               |
-| "torch"     | plain torch in blocks                         | a torch device that supports float64  |
-| "triton"    | fused kernels                                 | a CUDA GPU                            |
-| "reference" | plain NumPy, slow: the oracle for the others  | the CPU                               |
-| "dask"      | compiled tiles, distributed by Dask           | the workers of the current client     |
+| `engine=`     | what it is                                                   | where it runs                        |
+|---------------|--------------------------------------------------------------|--------------------------------------|
+| "numba"       | compiled loops on all cores; sums of many rows to one in 10⁶ | the CPU                              |
+| "numba-exact" | the same with every sum exact                                | the CPU                              |
+| "torch"       | plain torch in blocks                                        | a torch device that supports float64 |
+| "triton"      | fused kernels                                                | a CUDA GPU                           |
+| "reference"   | plain NumPy, slow: the oracle for the others                 | the CPU                              |
+| "dask"        | what "numba" does, distributed by Dask                       | the workers of the current client    |
 
 "auto" uses "triton" on a CUDA GPU, or "torch" if Triton is not installed. On the CPU it uses "dask" for Dask arrays,
 whose rows Dask always distributes, and "numba" for everything else. The device is the one in the `device` parameter,

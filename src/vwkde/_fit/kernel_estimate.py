@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute import parallel
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
-from vwkde._compute.sums import log_kernel_sums
+from vwkde._compute.sums import MAX_ERROR, log_kernel_sums
 from vwkde._compute.sums.groups import log_sums_over_other_groups
 from vwkde._data.pairs import related
 from vwkde._data.sample import Rest, Sample
@@ -112,7 +112,7 @@ class KernelEstimate:
         if sample.pairs is None or points.pairs is None:
             return self.log_density(queries)
         query, row = related(sample.pairs, points.pairs)
-        sums = self._log_sums(queries)
+        sums = self._log_sums(queries, max_error=0)  # what is left of them may be tiny
         left = np.maximum(1 - self._shares(sums, queries, query, row), _ROUNDING[self.dtype.itemsize])
         weight = points.total_weight - np.bincount(query, points.weight[row], len(queries))
         return self._shaped(sums + np.log(left) - np.log(weight)[:, None])
@@ -190,7 +190,7 @@ class KernelEstimate:
 
         return log_sums_over_other_groups(queries, points, group, bandwidths, log_weight, log_sums)
 
-    def _log_sums(self, x: Array, leave_one_out: bool = False, power: int = 1) -> Floats:
+    def _log_sums(self, x: Array, leave_one_out: bool = False, power: int = 1, max_error: float = MAX_ERROR) -> Floats:
         """Return the sums over the rows in memory, (bandwidths, points, weights)."""
         points = self.sample.points.astype(self.dtype, copy=False)
         return log_kernel_sums(
@@ -199,6 +199,7 @@ class KernelEstimate:
             np.atleast_1d(self.bandwidth),
             log_weight=power * self.log_weight,
             leave_one_out=leave_one_out,
+            max_error=max_error,
             resources=self.resources,
         )
 

@@ -88,10 +88,11 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         Bytes for temporary blocks. It changes memory use, not results.
     n_threads : int, optional
         Threads to use. By default, all that the machine and its environment allow.
-    engine : {"auto", "numba", "torch", "triton", "dask", "reference"}, default="auto"
+    engine : {"auto", "numba", "numba-exact", "torch", "triton", "dask", "reference"}, default="auto"
         What computes kernel sums and weights: compiled loops on the CPU, torch on a device, fused kernels on a CUDA
         GPU, compiled loops on the workers of the current Dask client, or plain NumPy. "auto" depends on the device and
-        on what is installed; passes over Dask arrays are always Dask tasks. It changes speed, not results.
+        on what is installed; passes over Dask arrays are always Dask tasks. It changes speed, not results: sums of
+        many rows by "numba" may differ from those of the others by a part in 10⁶.
     device : str, optional
         Where to compute and to train networks: "cpu", "cuda" or another torch device. By default, the device of the
         tensors given to `fit`, and the CPU for other input.

@@ -3,13 +3,16 @@
 A new engine is a module here that defines an `Engine`, plus its entry in `ENGINES`.
 """
 
-from vwkde._compute.engines import numba_engine, reference, torch_engine, triton_engine
+from vwkde._compute.engines import numba_engine, reference, torch_engine, triton_engine, within
 from vwkde._compute.engines.engine import Engine
 
 __all__ = ["ENGINES", "NUMBA", "Engine", "engines_here"]
 
-NUMBA = numba_engine.ENGINE
-ENGINES = {engine.name: engine for engine in (NUMBA, torch_engine.ENGINE, triton_engine.ENGINE, reference.ENGINE)}
+NUMBA = within.ENGINE
+ENGINES = {
+    engine.name: engine
+    for engine in (NUMBA, numba_engine.ENGINE, torch_engine.ENGINE, triton_engine.ENGINE, reference.ENGINE)
+}
 
 
 def engines_here() -> dict[str, str]:

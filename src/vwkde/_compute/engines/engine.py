@@ -33,6 +33,24 @@ class LogSums(Protocol):
         """
 
 
+class LogSumsWithin(Protocol):
+    """The same sums within a permitted error."""
+
+    def __call__(
+        self,
+        queries: Floats,
+        points: Floats,
+        bandwidths: NDArray[np.float64],
+        log_weight: NDArray[np.float64],
+        excluded: NDArray[np.int64],
+        memory_budget: int,
+        device: str,
+        /,
+        error: float,
+    ) -> NDArray[np.float64]:
+        """Return the log of sums whose relative error is at most `error`, in addition to rounding."""
+
+
 class MeanLog2Sums(Protocol):
     """Mean log sums between many samples of equal size, in one call on a device."""
 
@@ -57,7 +75,7 @@ class Engine:
     Attributes
     ----------
     log_sums
-        The sums.
+        The sums, exact but for rounding.
     mean_log2_sums
         Sums between many samples in one call; without it, compiled loops on the CPU do the work.
     on_device
@@ -70,6 +88,8 @@ class Engine:
     device_here
         Returns the device on which it would be fastest on this machine, or None if it cannot run or is not meant to be
         fast.
+    log_sums_within
+        The sums within a permitted error, which is faster for many rows; without it, sums are always exact.
     """
 
     name: str
@@ -79,3 +99,4 @@ class Engine:
     usual_device: str = "cpu"
     require: Callable[[str], None] = require_device
     device_here: Callable[[], str | None] = _nowhere
+    log_sums_within: LogSumsWithin | None = None

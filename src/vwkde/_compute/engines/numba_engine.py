@@ -1,4 +1,4 @@
-"""The CPU engine: exponents in cache-sized tiles, summed by compiled loops on all cores.
+"""Exact sums on the CPU: exponents in cache-sized tiles, summed by compiled loops on all cores.
 
 How the sums stay accurate in the log domain. Each row i has a shift: the largest exponent among a small sample of
 points. Terms are summed relative to it, so a sum cannot underflow, and one pass is enough unless some other point
@@ -17,7 +17,6 @@ almost no weight, are computed again separately, with weights in the exponent.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 from vwkde._compute import parallel
 from vwkde._compute.engines import numba_kernels as kernels
 from vwkde._compute.engines.engine import Engine
+from vwkde._compute.engines.leaves import tiled
 from vwkde._compute.exp2 import limit
 
 Floats = NDArray[np.floating]
@@ -256,18 +256,10 @@ class _Pair:
             c = column[rows] - (np.einsum("ij,ij->i", y, y, dtype=np.float64) if product else 0)
             yield _Chunk(
                 first=rows.start,
-                tiles=_tiled(y, width, 0.0),
-                column=_tiled(c[:, None].astype(dtype), width, -np.inf)[:, 0],
-                weight=_tiled(weight[rows].astype(dtype), width, 0.0),
+                tiles=tiled(y, width, 0.0),
+                column=tiled(c[:, None].astype(dtype), width, -np.inf)[:, 0],
+                weight=tiled(weight[rows].astype(dtype), width, 0.0),
             )
-
-
-def _tiled(rows: NDArray[Any], width: int, padding: float) -> NDArray[Any]:
-    """Return (tiles, columns of `rows`, width): `width` rows to a tile, transposed."""
-    count = -(-len(rows) // width)
-    padded = np.full((count * width, rows.shape[1]), padding, rows.dtype)
-    padded[: len(rows)] = rows
-    return np.ascontiguousarray(padded.reshape(count, width, rows.shape[1]).transpose(0, 2, 1))
 
 
 def _log2(total: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -275,8 +267,4 @@ def _log2(total: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.log2(total)
 
 
-def _device_here() -> str:
-    return "cpu"
-
-
-ENGINE = Engine("numba", log_sums, device_here=_device_here)
+ENGINE = Engine("numba-exact", log_sums)

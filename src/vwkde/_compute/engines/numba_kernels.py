@@ -20,12 +20,12 @@ ROWS = 64
 COLUMNS = 512
 """A tile of 64 × 512 doubles fills a quarter of a 1 MiB L2 cache."""
 
-_REASSOCIATE = ("reassoc", "contract", "nsz")
+REASSOCIATE = ("reassoc", "contract", "nsz")
 """Allows vectorised sums; infinities and NaN keep their meaning."""
 
 
-@compiled(*_REASSOCIATE)
-def _take_differences(x, i, tiles, k, buffer):
+@compiled(*REASSOCIATE)
+def take_differences(x, i, tiles, k, buffer):
     """Fill the first row of the buffer with −‖x − y‖², four dimensions at a time to need few passes over it."""
     dimensions, columns = x.shape[1], tiles.shape[2]
     d = dimensions % 4
@@ -68,7 +68,7 @@ def _exponents(x, i, start, tiles, k, product, excluded, first, buffer):
     """
     r = i - start if product else 0
     if not product:
-        _take_differences(x, i, tiles, k, buffer)
+        take_differences(x, i, tiles, k, buffer)
     if excluded.shape[0] > 0:
         j = excluded[i] - first - k * tiles.shape[2]
         if 0 <= j < tiles.shape[2]:
@@ -76,29 +76,29 @@ def _exponents(x, i, start, tiles, k, product, excluded, first, buffer):
     return r
 
 
-@compiled(*_REASSOCIATE)
-def _sum(buffer, r, column, k, row):
+@compiled(*REASSOCIATE)
+def sum_exponentials(buffer, r, column, k, row):
     total = buffer.dtype.type(0)
     for j in range(buffer.shape[1]):
         total += exp2(buffer[r, j] + column[k, j] - row)
     return total
 
 
-@compiled(*_REASSOCIATE, "nnan")
-def _max(buffer, r, column, k):
+@compiled(*REASSOCIATE, "nnan")
+def max_exponent(buffer, r, column, k):
     largest = buffer.dtype.type(-np.inf)
     for j in range(buffer.shape[1]):
         largest = max(largest, buffer[r, j] + column[k, j])
     return largest
 
 
-@compiled(*_REASSOCIATE)
+@compiled(*REASSOCIATE)
 def _exponentiate(buffer, r, column, k, row, scale, u):
     for j in range(u.shape[0]):
         u[j] = exp2((buffer[r, j] + column[k, j] - row) * scale)
 
 
-@compiled(*_REASSOCIATE)
+@compiled(*REASSOCIATE)
 def _weighted_sum(u, weight, k, c):
     total = u.dtype.type(0)
     for j in range(u.shape[0]):
@@ -106,7 +106,7 @@ def _weighted_sum(u, weight, k, c):
     return total
 
 
-@compiled(*_REASSOCIATE)
+@compiled(*REASSOCIATE)
 def _square(u, smallest):
     for j in range(u.shape[0]):
         u[j] = max(u[j] * u[j], smallest)
@@ -123,7 +123,7 @@ def sum_rows(x, tiles, column, row, product, excluded, first, total):
                 np.dot(x[start:stop], tiles[k], buffer[: stop - start])
             for i in range(start, stop):
                 r = _exponents(x, i, start, tiles, k, product, excluded, first, buffer)
-                total[i] += _sum(buffer, r, column, k, row[i])
+                total[i] += sum_exponentials(buffer, r, column, k, row[i])
 
 
 @compiled()
@@ -137,7 +137,7 @@ def max_rows(x, tiles, column, product, excluded, first, largest):
                 np.dot(x[start:stop], tiles[k], buffer[: stop - start])
             for i in range(start, stop):
                 r = _exponents(x, i, start, tiles, k, product, excluded, first, buffer)
-                largest[i] = max(largest[i], _max(buffer, r, column, k))
+                largest[i] = max(largest[i], max_exponent(buffer, r, column, k))
 
 
 @compiled()
@@ -167,7 +167,7 @@ def sum_rows_of_grid(x, tiles, column, row, product, excluded, first, weight, sc
                         g += 1
 
 
-@compiled(*_REASSOCIATE)
+@compiled(*REASSOCIATE)
 def _sum_and_add(buffer, column):
     """Return Σ_j 2^buffer_j, and add each term to its column."""
     total = buffer.dtype.type(0)
@@ -181,7 +181,7 @@ def _sum_and_add(buffer, column):
 @compiled()
 def _log2_sum(x, i, tiles, k, excluded, buffer):
     """Return log2 Σ_j 2^(−‖x − y‖²), relative to the largest exponent; `excluded` leaves out j = i."""
-    _take_differences(x, i, tiles, k, buffer)
+    take_differences(x, i, tiles, k, buffer)
     if excluded:
         buffer[0, i] = -np.inf
     largest, total = -np.inf, 0.0
@@ -202,7 +202,7 @@ def mean_log2_sums(x_rows, x_tiles, i, y_rows, y_tiles, k, own, both, least, col
     forward, backward = 0.0, 0.0
     column[:] = 0
     for r in range(x_rows.shape[1]):
-        _take_differences(x_rows[i], r, y_tiles, k, buffer)
+        take_differences(x_rows[i], r, y_tiles, k, buffer)
         if own:
             buffer[0, r] = -np.inf
         total = _sum_and_add(buffer, column)

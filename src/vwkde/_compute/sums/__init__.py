@@ -1,9 +1,15 @@
 """Weighted Gaussian log kernel sums, computed by the engine of the resources."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vwkde._compute.engines.engine import Engine, LogSums
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
+
+MAX_ERROR = 1e-6
+"""Default relative error that a kernel sum may have where that saves time: far below what samples can tell."""
 
 
 def log_kernel_sums(
@@ -13,6 +19,7 @@ def log_kernel_sums(
     *,
     log_weight: ArrayLike | None = None,
     leave_one_out: bool = False,
+    max_error: float = MAX_ERROR,
     resources: Resources = DEFAULT_RESOURCES,
 ) -> NDArray[np.float64]:
     """Return log Σ_j exp(log_weight_j − ‖x_i − y_j‖² / 2h²) for every query x_i, summed over the points y_j.
@@ -27,6 +34,9 @@ def log_kernel_sums(
         One log weight per point (m,), or several columns (m, k), which also share the pass.
     leave_one_out
         Whether the queries are the points, or the first of them, and each sum leaves out its own point.
+    max_error
+        Largest relative error of a sum, in addition to rounding, for engines that can save time by it. Sums are exact
+        if it is zero, and with any other engine.
     resources
         Engine, device and memory.
 
@@ -41,7 +51,7 @@ def log_kernel_sums(
     weights = np.zeros(len(points)) if log_weight is None else np.asarray(log_weight, dtype=np.float64)
     _check(queries, points, bandwidths, weights, leave_one_out)
     excluded = np.arange(len(queries) if leave_one_out else 0)
-    sums = resources.engine.log_sums(
+    sums = _log_sums(resources.engine, max_error)(
         np.ascontiguousarray(queries, dtype=dtype),
         np.ascontiguousarray(points, dtype=dtype),
         np.atleast_1d(bandwidths),
@@ -51,6 +61,13 @@ def log_kernel_sums(
         resources.device,
     )
     return sums.reshape((*bandwidths.shape, len(queries), *weights.shape[1:]))
+
+
+def _log_sums(engine: Engine, max_error: float) -> LogSums:
+    """Return the function that computes the sums: exact ones, or within the error if the engine can."""
+    if engine.log_sums_within is None or not max_error > 0:
+        return engine.log_sums
+    return partial(engine.log_sums_within, error=max_error)
 
 
 def _check(
