@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,3 +115,9 @@ KINDS: dict[str, Callable[[], Kind]] = {
     "mixed": _mixed,
 }
 """The kinds by name."""
+
+
+@cache
+def truth_of(name: str) -> Truth:
+    """Return the truth of a kind."""
+    return KINDS[name]().truth()

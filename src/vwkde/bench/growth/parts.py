@@ -6,6 +6,7 @@ A part knows its log ratio u at every point, and nodes with their probabilities 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ Random = np.random.Generator
 
 _NODES = 120
 """Nodes of a Gaussian quadrature per column; more do not change the sixth digit of what is asked of them."""
-_FINE = 2_000
+_FINE = 600
 """Nodes of a quadrature in one variable."""
 
 
@@ -139,7 +140,7 @@ def student_shift(degrees: float, shift: float) -> Part:
         return 0.5 * (degrees + 1) * kernel[:, 0]
 
     def nodes() -> Nodes:  # with x = √degrees · tan φ the density of φ is a power of its cosine, and ends nowhere
-        angle, weight = leggauss(_FINE)
+        angle, weight = _legendre_nodes()
         weight = weight * np.cos(np.pi / 2 * angle) ** (degrees - 1)
         x = shift + np.sqrt(degrees) * np.tan(np.pi / 2 * angle)
         return Nodes(log_ratio(x[:, None]), weight / weight.sum())
@@ -160,7 +161,7 @@ def interaction(height: float, steepness: float) -> Part:
         return x
 
     def nodes() -> Nodes:  # the product has the density K₀(|z|)/π; z = t² makes its pole at zero harmless
-        t, weight = leggauss(_FINE)
+        t, weight = _legendre_nodes()
         root = 3 * (t + 1)  # beyond z = 36 there are 1e-17 of the rows
         on_each_side = 3 * weight * 2 * root * k0(root**2) / np.pi
         product = np.concatenate([-(root**2), root**2])
@@ -201,6 +202,12 @@ def noise(columns: int) -> Part:
     )
 
 
+@cache
+def _legendre_nodes() -> tuple[Floats, Floats]:
+    return leggauss(_FINE)
+
+
+@cache
 def _normal_nodes() -> tuple[Floats, Floats]:
     z, weight = hermegauss(_NODES)
     return z, weight / weight.sum()

@@ -26,8 +26,6 @@ _PITCH = _HEIGHT + 68
 _LEGEND = 20
 """Height of a line of the legend."""
 _PER_LINE = 4
-_LEAST_MEMORY = 1.0
-"""Memory below this, in MiB, is drawn as this: an estimate may do with what the process has left over."""
 _NOTES = (
     "Across: rows per sample. A line ends where the method gave no answer within the limits of time and memory.",
     "Dashed: the floor, attained by efficient estimates. Hollow: at least half of the 95 % intervals miss the truth.",
@@ -37,13 +35,20 @@ _TOTAL = _LEFT + 3 * _WIDTH + 2 * _GAP + 16
 
 @dataclass(frozen=True)
 class _Measure:
+    """A panel's title, and what it shows: None where there is nothing to show."""
+
     title: str
     value: Callable[[Cell], float | None]
 
 
+def _at_least_one(cell: Cell) -> float | None:
+    """Return the memory, one MiB if it is less: a small estimate may do with what the process has left over."""
+    return None if cell.memory is None else max(cell.memory, 1.0)
+
+
 _MEASURES = (
     _Measure("seconds", lambda cell: cell.seconds),
-    _Measure("memory of the estimate, MiB", lambda cell: cell.memory and max(cell.memory, _LEAST_MEMORY)),
+    _Measure("memory of the estimate, MiB", _at_least_one),
     _Measure("error / floor", lambda cell: cell.error),
 )
 

@@ -19,7 +19,8 @@ _WORKER = "vwkde.bench.growth.worker"
 
 def run_apart(task: Task, limits: Limits, n_threads: int | None) -> Run:
     """Return what came of a task in a new process."""
-    command = [sys.executable, "-m", _WORKER, json.dumps(task), json.dumps(n_threads)]
+    # -P: what is in the current folder is not imported.
+    command = [sys.executable, "-P", "-m", _WORKER, json.dumps(task), json.dumps(n_threads)]
     with TemporaryFile("w+") as printed, TemporaryFile("w+") as said:  # a pipe that is full would stop the process
         with subprocess.Popen(command, stdout=printed, stderr=said) as process:
             try:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from vwkde.bench.growth.kinds import KINDS, Truth
+from vwkde.bench.growth.kinds import KINDS, truth_of
 from vwkde.bench.growth.measured import Run
 
 
@@ -34,14 +34,14 @@ class Cell:
 
 def summary(runs: list[Run]) -> list[Cell]:
     """Return the cells of all kinds, methods and sizes, in the order of the runs."""
-    truths = {kind: KINDS[kind]().truth() for kind in dict.fromkeys(run.task.kind for run in runs)}
     grouped: dict[tuple[str, str, int], list[Run]] = {}
     for run in runs:
         grouped.setdefault((run.task.kind, run.task.method, run.task.rows), []).append(run)
-    return [_cell(*key, group, truths[key[0]]) for key, group in grouped.items()]
+    return [_cell(*key, group) for key, group in grouped.items()]
 
 
-def _cell(kind: str, method: str, rows: int, runs: list[Run], truth: Truth) -> Cell:
+def _cell(kind: str, method: str, rows: int, runs: list[Run]) -> Cell:
+    truth = truth_of(kind)
     given = [run for run in runs if run.value is not None]
     errors = (np.array([run.value for run in given], dtype=np.float64) - truth.kl) / truth.floor(rows)
     memory = [run.memory for run in given if run.memory is not None]
@@ -65,7 +65,7 @@ def _cell(kind: str, method: str, rows: int, runs: list[Run], truth: Truth) -> C
 def describe_kinds(kinds: tuple[str, ...], sizes: tuple[int, ...]) -> dict[str, Any]:
     """Return what the kinds are, with their truths and floors, ready for JSON."""
     made = {name: KINDS[name]() for name in kinds}
-    truths = {name: kind.truth() for name, kind in made.items()}
+    truths = {name: truth_of(name) for name in kinds}
     return {
         name: {"title": kind.title, "columns": kind.columns, **asdict(truths[name])}
         | {"floors": {str(rows): truths[name].floor(rows) for rows in sizes}}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from rich.table import Table
 
-from vwkde.bench.growth.kinds import KINDS
+from vwkde.bench.growth.kinds import KINDS, truth_of
 from vwkde.bench.growth.summary import Cell
 
 _NONE = "–"
@@ -20,8 +20,7 @@ def tables(cells: list[Cell]) -> Iterator[Table]:
 
 
 def _of_kind(kind: str, cells: list[Cell]) -> Table:
-    truth = KINDS[kind]().truth()
-    table = _table(f"{KINDS[kind]().title}: KL {truth.kl:.3f}", cells)
+    table = _table(f"{KINDS[kind]().title}: KL {truth_of(kind).kl:.3f}", cells)
     measures: dict[str, Show] = {
         "seconds": lambda cell: _number(cell.seconds),
         "MiB": lambda cell: _memory(cell.memory),
