@@ -1,5 +1,7 @@
 """The kinds of data of `vwkde bench growth`: their truths are true."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -80,3 +82,11 @@ def test_rounded_columns_far_out_have_a_finite_ratio():
     far = part.log_ratio(np.array([[-30.0], [30.0]]))
     assert far[0] < -11 < 11 < far[1]
     assert np.isfinite(far).all()
+
+
+def test_the_page_names_every_kind_with_its_columns_and_divergence():
+    page = (Path(__file__).parents[2] / "docs" / "comparison.md").read_text(encoding="utf-8")
+    table = page[page.index("| kind |") :].split("\n\n")[0].splitlines()[2:]
+    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in table]
+    expected = {name: (str(make().columns), f"{make().truth().kl:.2f}") for name, make in KINDS.items()}
+    assert {name: (columns, kl) for name, _, columns, kl in rows} == expected

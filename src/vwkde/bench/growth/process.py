@@ -21,7 +21,10 @@ def run_apart(task: Task, limits: Limits, n_threads: int | None) -> Run:
     """Return what came of a task in a new process."""
     # -P: what is in the current folder is not imported.
     command = [sys.executable, "-P", "-m", _WORKER, json.dumps(task), json.dumps(n_threads)]
-    with TemporaryFile("w+") as printed, TemporaryFile("w+") as said:  # a pipe that is full would stop the process
+    with (
+        TemporaryFile("w+") as printed,
+        TemporaryFile("w+", errors="replace") as said,
+    ):  # a pipe that is full would stop the process
         with subprocess.Popen(command, stdout=printed, stderr=said) as process:
             try:
                 problem = _watched(process, limits)
