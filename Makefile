@@ -37,6 +37,7 @@ coverage: .venv/test.stamp
 bench: .venv/bench.stamp
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/vwkde bench
+	$(BIN)/vwkde bench growth
 	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/sums.py
 	$(BIN)/python benchmarks/out_of_core.py --rows 500000

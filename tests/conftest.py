@@ -91,6 +91,12 @@ SLOW = {
         "test_the_kl_of_two_gaussians",
     ),
     "baselines/test_von_mises.py": ("test_recovers_the_divergence_in_two_dimensions",),
+    "bench/test_growth_runs.py": (
+        "test_a_process",
+        "test_every_estimator_answers",
+        "test_the_start_of_a_process",
+    ),
+    "cli/test_growth.py": ("test_a_measurement_from_end_to_end",),
     "cli/test_inspect.py": ALL,
     "cli/test_inspect_demo.py": ALL,
     "cli/test_main.py": (

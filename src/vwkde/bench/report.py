@@ -74,7 +74,16 @@ def describe_limits(limits: list[Limits]) -> str:
 
 
 def to_dict(measurements: list[Measurement], limits: list[Limits], n_threads: int | None = None) -> dict[str, Any]:
-    """Return all numbers of a run, and the machine: `n_threads` threads, or all by default."""
+    """Return all numbers of a run, and the machine."""
+    return {
+        **machine_here(n_threads),
+        "limits": [vars(each) for each in limits],
+        "measurements": [each.to_dict() for each in measurements],
+    }
+
+
+def machine_here(n_threads: int | None = None) -> dict[str, Any]:
+    """Return the machine with `n_threads` threads, or all by default, and the versions of what runs on it."""
     versions = versions_here("numpy", "scipy", "scikit-learn", "numba")
     return {
         "machine": {
@@ -83,8 +92,6 @@ def to_dict(measurements: list[Measurement], limits: list[Limits], n_threads: in
             "python": versions.pop("python"),
         },
         "versions": versions,
-        "limits": [vars(each) for each in limits],
-        "measurements": [each.to_dict() for each in measurements],
     }
 
 

@@ -7,8 +7,12 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from vwkde.cli import growth
 from vwkde.cli.console import bars, errors, screen
 from vwkde.cli.options import Json, Seed, names_in
+
+_OPTIONS = {"kinds": "kind", "methods": "method"}
+"""Names of options that are not those of their parameters."""
 
 
 def demo(
@@ -85,26 +89,54 @@ def reproduce(
 def bench(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME…]", help="Any of sums, fit, kl, inspection. Default: all."),
+        typer.Argument(metavar="[NAME…]", help="Any of sums, fit, kl, inspection, which is the default, or growth."),
     ] = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results and the picture.")] = Path(
         "bench"
     ),
-    quick: Annotated[bool, typer.Option("--quick", help="Small sizes only; takes a minute.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes only; takes a minute or two.")] = False,
     engine: Annotated[
         list[str] | None,
         typer.Option(help="Measure only this engine; can be repeated. Default: all available."),
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Number of threads. Default: the number of cores.")] = None,
+    kinds: growth.Kinds = None,
+    methods: growth.Methods = None,
+    rows: growth.Rows = None,
+    repetitions: growth.Repetitions = None,
+    seed: growth.FirstSeed = None,
+    seconds: growth.Seconds = None,
+    memory: growth.Memory = None,
     as_json: Json = False,
 ) -> None:
-    """Measure speed on this machine: time against size, compared with other packages and the limits of the machine."""
+    """Measure speed on this machine: time against size, compared with other packages and the limits of the machine.
+
+    With growth: time, memory and error of estimators against the rows, on data of several kinds with a known answer.
+    This takes hours; a stopped run can be continued.
+    """
+    lists = {"kinds": names_in(kinds), "methods": names_in(methods), "rows": names_in(rows)}
+    options = {**lists, "repetitions": repetitions, "seed": seed, "seconds": seconds, "memory": memory}
+    if "growth" in (names or ()):
+        if names != ["growth"] or engine:
+            raise ValueError("growth is measured alone: give no other name, and no --engine, with it.")
+        growth.measure(growth.make_plan(quick, threads, options), output, as_json)
+        return
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise ValueError(f"--{_OPTIONS.get(given[0], given[0])} is an option of growth: vwkde bench growth.")
+    _time_tasks(names or [], output, quick, engine, threads, as_json)
+
+
+def _time_tasks(
+    names: list[str], output: Path, quick: bool, engines: list[str] | None, threads: int | None, as_json: bool
+) -> None:
+    """Time the tasks, print their tables, and write numbers and a picture."""
     from vwkde._display.matplotlib import require_matplotlib
     from vwkde.bench import QUICK, Sizes, run_bench
     from vwkde.bench.report import describe_limits, save_bench, tables, to_dict, write_numbers
 
     with bars():
-        limits, measurements = run_bench(names or [], engine, QUICK if quick else Sizes(), threads)
+        limits, measurements = run_bench(names, engines, QUICK if quick else Sizes(), threads)
     record = to_dict(measurements, limits, threads)
     if as_json:
         typer.echo(json.dumps(record, indent=2))
