@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 WORTH_THREADS = 100_000
 """Numbers in the samples from which several threads gain more time than they lose to the interpreter lock."""
 _KNOTS = 8
+_ROUNDING = 1e-6
+"""How far beyond zero and one rounding takes probabilities, in single precision too."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,10 @@ class LogOdds:
     def __call__(self, x: Floats) -> Floats:
         """Return the log odds; probabilities are kept `least` away from zero and one."""
         with parallel.single_threaded() if x.size < WORTH_THREADS else parallel.openmp():
-            probability = np.clip(self.classifier.predict_proba(x)[:, 1], self.least, 1 - self.least)
-        return np.log(probability) - np.log1p(-probability) - self.prior_log_odds
+            given = np.asarray(self.classifier.predict_proba(x))
+        _check_probabilities(given, len(x), self.classifier)
+        probability = np.clip(given[:, 1], self.least, 1 - self.least)
+        return np.asarray(np.log(probability) - np.log1p(-probability) - self.prior_log_odds)
 
 
 def fit_classifier(classifier: Any, numerator: Sample, denominator: Sample) -> LogOdds:
@@ -52,6 +56,22 @@ def fit_classifier(classifier: Any, numerator: Sample, denominator: Sample) -> L
         fitted.fit(x, y, **({name: weight} if name and needed else {}))
     prior = 0.0 if name else float(np.log(len(numerator) / len(denominator)))
     return LogOdds(fitted, prior, 1 / (2 * len(x)))
+
+
+def _check_probabilities(given: NDArray[Any], rows: int, classifier: Any) -> None:
+    """Refuse what a classifier of the user may return instead of the probabilities of two classes."""
+    if given.shape != (rows, 2) or given.dtype.kind != "f":
+        fault = f"Got {given.dtype} of shape {given.shape}"
+    else:
+        wrong = given[~(np.abs(given - 0.5) <= 0.5 + _ROUNDING)]
+        if not len(wrong):
+            return
+        fault = f"Got values such as {wrong[0]}"
+    raise ValueError(
+        f"The 'guide' parameter of DensityRatio must be a classifier whose predict_proba returns two probabilities for "
+        f"each row, here an array of shape ({rows}, 2). {fault} from {type(classifier).__name__} instead; check its "
+        f"predict_proba."
+    )
 
 
 def _weight_parameter(classifier: Any) -> str | None:
