@@ -15,6 +15,7 @@ from vwkde._data.sample import Sample
 from vwkde._models.derivatives.mixture import make_mixture, marginal_mixture
 from vwkde._models.gaussian import noise_of_unbiased, shrunk_gaussian, unbiased_gaussian
 from vwkde._models.guides import GUIDES
+from vwkde._models.guides.boosting import BOOSTING, fit_boosting
 from vwkde._models.guides.classifiers import AdditiveSplines, fit_classifier
 from vwkde._models.guides.cross_fit import FOLDS, cross_fit, no_guide
 from vwkde._models.guides.densities import fit_gaussians, fit_shared_gaussians
@@ -219,6 +220,19 @@ def test_a_shrunk_guide_does_not_know_the_coordinates_of_held_out_rows():
     white = tuple(sample(x @ root) for x in (p, q))
     guide = cross_fit("shrunk-gaussian", white, 0)
     assert log_loss(guide.at_samples, white) > np.log(2)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_trees_on_steps_are_those_of_scikit_learn(weighted):
+    random = np.random.default_rng(0)
+    weights = random.random((2, 300)) if weighted else (None, None)
+    p, q = (
+        sample(np.column_stack([x[:, 0], x[:, 1].round(1), x[:, 2]]), weight)
+        for x, weight in zip(PAIR.sample(300), weights, strict=True)
+    )
+    on_steps, by_itself = fit_boosting(BOOSTING, p, q), fit_classifier(BOOSTING, p, q)
+    assert np.ptp(on_steps(X)) > 1
+    np.testing.assert_allclose(on_steps(X), by_itself(X), atol=1e-9)
 
 
 class Returns(ClassifierMixin, BaseEstimator):
