@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
@@ -12,6 +12,9 @@ from vwkde._display.text import shown as shown
 from vwkde._display.text import with_interval
 
 __all__ = ["Estimate"]
+
+_LARGEST = {"jensen-shannon": float(np.log(2)), "hellinger": 1.0, "total-variation": 1.0}
+"""The largest value of the divergences that are bounded."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,8 @@ class Estimate:
         """The confidence interval, which covers the standard error, the systematic error and what may be unseen.
 
         With something unseen, nearly all errors are values that are too small. The lower end is then closer: at 95 %
-        it is that of a one-sided interval.
+        it is that of a one-sided interval. No end is beyond the range of the divergence, except that the interval
+        contains a value below zero.
 
         Returns
         -------
@@ -84,8 +88,9 @@ class Estimate:
         upper = stdtrit(self.degrees_of_freedom, 0.5 + self.confidence_level / 2)
         lower = upper * ndtri(0.95) / ndtri(0.975) if self.unseen else upper
         unseen = self.unseen * ndtri(0.5 + self.confidence_level / 2) / ndtri(0.975)
-        high = np.inf if self.open_above else self.value + float(upper * error + unseen)
-        return self.value - float(lower * error), high
+        low, high = self.value - float(lower * error), self.value + float(upper * error + unseen)
+        largest = max(_LARGEST.get(self.kind, np.inf), self.value)
+        return max(low, min(self.value, 0.0)), np.inf if self.open_above else min(high, largest)
 
     def __float__(self) -> float:
         """Return the value."""
@@ -137,3 +142,30 @@ class Estimate:
         if self.value < 0 <= self.interval[1]:
             return ["negative: a divergence too small to distinguish from zero with these samples"]
         return []
+
+
+@dataclass(frozen=True)
+class PermutationResult:
+    """What the results of permutation tests share: a p-value, that of each statistic, and how they are shown."""
+
+    p_value: float
+    p_values: dict[str, float]
+    n_permutations: int
+
+    _name: ClassVar[str]
+
+    def __str__(self) -> str:
+        """Return a short report."""
+        parts = ", ".join(f"{name} {p:.3g}" for name, p in self.p_values.items())
+        return f"{self._headline()}\n  on their own: {parts}"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the p-value, and a picture of the p-values of all statistics."""
+        all_of_them = {"together": self.p_value} | self.p_values
+        drawn = svg.dots(all_of_them, 1 / (self.n_permutations + 1), svg.Mark(0.05, "0.05"))
+        details = {name: f"p = {p:.3g}" for name, p in all_of_them.items()}
+        text = "p-values of the statistics, together and on their own"
+        return html.card(self._headline(), text, drawn, details=details)
+
+    def _headline(self) -> str:
+        return f"{self._name}: p = {self.p_value:.3g} ({self.n_permutations} permutations)"
