@@ -23,11 +23,11 @@ from vwkde._data.copies import find_distinct, merge_repeats
 from vwkde._data.groups import check_group_pair
 from vwkde._data.order import canonical_order
 from vwkde._data.validation import Array, check_pair
+from vwkde._display.p_values import PermutationResult
 from vwkde._models.distances import median_distance
 from vwkde._runtime.progress import track
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning
-from vwkde.results import PermutationResult
 
 __all__ = ["TwoSampleResult", "two_sample_test"]
 

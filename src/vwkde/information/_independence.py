@@ -25,9 +25,9 @@ from vwkde._coordinates.axes import white
 from vwkde._coordinates.normal_scores import fit_normal_scores
 from vwkde._data.groups import FEWEST_GROUPS, check_groups
 from vwkde._data.validation import Array
+from vwkde._display.p_values import PermutationResult
 from vwkde._models.distances import median_distance
 from vwkde.information._mutual import check_rows
-from vwkde.results import PermutationResult
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
