@@ -205,3 +205,15 @@ def test_pairs_are_never_rows_and_stay_in_their_fold():
 def test_bad_input_is_told(x, y, message):
     with pytest.raises(ValueError, match=message):
         vwkde.mutual_information(x, y)
+
+
+@pytest.mark.parametrize("columns", [(1, 1), (2, 1), (2, 2)])
+def test_information_is_symmetric(columns):
+    """It differed by some thousandths."""
+    random = np.random.default_rng(0)
+    x, y = (random.normal(size=(60, each)) for each in columns)
+    y[:, 0] += x[:, 0]
+    assert vwkde.mutual_information(x, y) == vwkde.mutual_information(y, x)
+    if columns == (1, 1):
+        z = random.normal(size=60)
+        assert vwkde.conditional_mutual_information(x, y, z) == vwkde.conditional_mutual_information(y, x, z)

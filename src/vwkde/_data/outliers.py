@@ -58,10 +58,11 @@ def warn_about_outliers(held: Held, reach: Reach, paired: bool) -> None:
             continue
         rows = held.given_rows(side)[beyond.any(axis=1)].tolist()
         columns = [held.names[i] if held.names else int(i) for i in np.flatnonzero(beyond.any(axis=0))]
+        where = "" if paired else f" in columns {columns}"
         more = f" and {len(rows) - _MOST_NAMED} more" if len(rows) > _MOST_NAMED else ""
         warn(
-            f"Rows {rows[:_MOST_NAMED]}{more} of the {name} have values in columns {columns} that are far beyond all "
-            f"others, as wrong units or typing errors are. They were moved closer by a map that does not change the "
+            f"Rows {rows[:_MOST_NAMED]}{more} of the {name} have values{where} that are far beyond all others, "
+            f"as wrong units or typing errors are. They were moved closer by a map that does not change the "
             f"ratio. Correct these rows, or leave them out.",
             DegenerateDataWarning,
         )
