@@ -223,3 +223,24 @@ def test_high_orders_with_larger_ratios_in_the_denominator_do_not_overflow():
 def test_only_logarithms_are_in_nats():
     assert {kind for kind in KINDS if unit_of(kind) == ""} == {"hellinger", "chi2", "total-variation"}
     assert unit_of("renyi") == "nats"
+
+
+def in_groups(pair, groups, size, seed):
+    """Return exact log ratios, as those of independent rows and as those of groups whose rows are equal."""
+    one, other = sampled(pair, groups, seed)
+    group = np.repeat(np.arange(groups), size)
+    repeated = [
+        AtSample(np.repeat(at.log_ratio, size), np.ones(groups * size), at.noise, group=group, worth=groups)
+        for at in (one, other)
+    ]
+    return (one, other), repeated
+
+
+@pytest.mark.parametrize("kind", ["kl", "reverse-kl", "jensen-shannon", "hellinger", "chi2", "total-variation"])
+def test_groups_of_equal_rows_are_worth_one_row_each(kind):
+    """The ratio was truncated as if the rows of a group were independent, which made the error of KL twice as large."""
+    for seed in range(5):
+        rows, repeated = in_groups(PAIRS["3-D shifted"], 20, 50, seed)
+        (value, error), (of_groups, error_of_groups) = KINDS[kind](*rows), KINDS[kind](*repeated)
+        assert of_groups == pytest.approx(value, rel=1e-9)
+        assert error_of_groups == pytest.approx(error, rel=0.06)  # √(20/19), and hardly more

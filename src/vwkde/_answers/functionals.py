@@ -45,7 +45,7 @@ class AtSample(NamedTuple):
 
     `noise` is the variance of the log ratio at each point due to its estimation, as far as it is known. `behind` is the
     number of rows behind the estimate for each row here, if only some of its rows are in memory. Rows of one `group`
-    are dependent.
+    are dependent, and all of them are `worth` as many independent ones: by default, as many as there are groups.
     """
 
     log_ratio: Floats
@@ -53,12 +53,15 @@ class AtSample(NamedTuple):
     noise: Floats | float = 0.0
     behind: float = 1.0
     group: NDArray[np.intp] | None = None
+    worth: float | None = None
 
     @property
     def rows(self) -> float:
-        """The number of independent rows, or groups, that the points are worth."""
+        """The number of independent rows that the points are worth."""
         if self.group is None:
             return effective_rows(self.weight)
+        if self.worth is not None:
+            return self.worth
         return effective_rows(np.bincount(self.group, weights=self.weight).astype(np.float64))
 
     @property
@@ -79,7 +82,7 @@ class AtSample(NamedTuple):
 
         An outlier that is left out of its own estimate can have any ratio, and alone determine a mean or a variance.
         """
-        most = power * np.log(len(self.log_ratio))
+        most = power * np.log(len(self.log_ratio) if self.group is None else self.rows)
         return self._replace(log_ratio=np.clip(self.log_ratio, -most, most))
 
 
