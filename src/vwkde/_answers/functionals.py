@@ -21,14 +21,14 @@ is k·(1/n + 1/m). That part is always added.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logsumexp
 
 from vwkde._data.sample import effective_rows, variance_of_mean
+from vwkde._data.validation import is_number
 
 Floats = NDArray[np.float64]
 
@@ -266,7 +266,7 @@ def check_divergence(kind: str, order: float | None) -> dict[str, float]:
                 f"The 'order' parameter belongs to kind='renyi'. Got order={order!r} with {kind!r} instead."
             )
         return {}
-    if not _is_number(order) or not 0 < order <= _LARGEST_ORDER or order == 1:
+    if not is_number(order) or not 0 < order <= _LARGEST_ORDER or order == 1:
         raise ValueError(
             f"The 'order' parameter of kind='renyi' must be a positive number other than 1, for which kind='kl' is the "
             f"limit, and at most {_LARGEST_ORDER:g}. Got {order!r} instead."
@@ -281,13 +281,8 @@ def check_interval(interval: str, confidence_level: float) -> None:
             f"The 'interval' parameter of divergence must be 'influence', 'quick' or 'subsample'. Got {interval!r} "
             f"instead."
         )
-    if not _is_number(confidence_level) or not 0 < confidence_level < 1:
+    if not is_number(confidence_level) or not 0 < confidence_level < 1:
         raise ValueError(
             f"The 'confidence_level' parameter of divergence must be a number that lies between 0 and 1. Got "
             f"{confidence_level!r} instead."
         )
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    """Return whether a value is a real number; the truth values are not meant as such."""
-    return isinstance(value, Real) and not isinstance(value, bool)

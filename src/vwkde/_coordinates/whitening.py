@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 
 _MANY_COLUMNS, _HARDLY_ENOUGH = 20, 6
 """From this many columns on, correlations are shrunk if there are fewer than this many rows for each column."""
+_LARGEST = 1e150
+"""Largest value of new points, in units of those that were fitted: sums of products of larger ones would overflow."""
 _FARTHEST = 1e6
 """Distance between the samples, in standard deviations, beyond which there is nothing to estimate."""
 
@@ -44,7 +46,9 @@ class Whitening:
         result = np.empty((len(x), self.matrix.shape[1]))
 
         def work(rows: slice) -> None:
-            result[rows] = (moved_in(x[rows], self.reach) / self.unit - self.centre) @ self.matrix
+            with np.errstate(over="ignore"):
+                scaled = np.clip(moved_in(x[rows], self.reach) / self.unit, -_LARGEST, _LARGEST)
+            result[rows] = (scaled - self.centre) @ self.matrix
 
         parallel.run_over_rows(work, len(x), parallel.rows_at_a_time(x.shape[1]))
         return result

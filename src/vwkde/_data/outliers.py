@@ -83,13 +83,13 @@ def _not_outlying(column: Floats) -> NDArray[np.bool_]:
     varying = deviation[deviation > 0]
     if not len(varying) or deviation.max() <= _FAR * np.median(varying):
         return np.ones(len(column), dtype=bool)
-    unit = np.median(varying)
-    return np.asarray(deviation / unit <= _limit(np.sort(varying)[::-1] / unit, len(column)))
+    return np.asarray(deviation <= _limit(np.sort(varying)[::-1], len(column)))
 
 
 def _limit(deviation: Floats, rows: int) -> float:
     """Return the largest deviation that is no outlier, from deviations in descending order."""
-    most = min(max(1, int(_LARGEST_SHARE * rows)), int(np.count_nonzero(deviation > _FAR)), len(deviation) - 2)
+    far = int(np.count_nonzero(deviation > _FAR * np.median(deviation)))
+    most = min(max(1, int(_LARGEST_SHARE * rows)), far, len(deviation) - 2)
     gaps = np.arange(1, len(deviation)) * -np.diff(np.log(deviation))
     following = max(_FOLLOWING, int(_FOLLOWING_SHARE * rows))
     for k in range(most, 0, -1):
