@@ -250,8 +250,8 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         Warns
         -----
         DegenerateDataWarning
-            If columns carry no variation or label rows, the rows are too few for the columns or for the guide, or rows
-            nearly repeat others.
+            If columns carry no variation or label rows, the rows are too few for the columns or for the guide, rows
+            nearly repeat others, or values are far beyond all others.
 
         Examples
         --------
