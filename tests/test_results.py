@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import math
 
 import pytest
 
@@ -36,6 +37,26 @@ def test_prints_a_report():
 def test_a_negative_value_is_explained():
     assert "too small to distinguish from zero" in str(Estimate(-0.01, 0.1, kind="kl"))
     assert "too small" not in str(ESTIMATE)
+
+
+@pytest.mark.parametrize(
+    ("kind", "largest"), [("jensen-shannon", math.log(2)), ("hellinger", 1), ("total-variation", 1), ("kl", math.inf)]
+)
+def test_the_interval_stays_in_the_range_of_the_divergence(kind, largest):
+    for value in (0.01, 0.69):
+        low, high = Estimate(value, 0.3, kind=kind, unseen=0.5).interval
+        assert 0 <= low < value < high <= largest
+        assert high - low > 0.1
+    assert Estimate(0.69, 0.3, kind=kind).interval[1] == pytest.approx(min(largest, 0.69 + 0.3 * 1.959964))
+
+
+def test_the_interval_of_a_negative_value_contains_it_and_zero():
+    assert Estimate(-0.01, 0.1, kind="kl").interval == pytest.approx((-0.01, 0.185996), abs=1e-5)
+
+
+def test_at_its_bound_the_interval_has_a_width():
+    assert Estimate(1.0, 1e-3, kind="hellinger").interval == pytest.approx((0.99804, 1.0), abs=1e-5)
+    assert Estimate(0.0, 1e-3, kind="kl").interval == pytest.approx((0.0, 0.00196), abs=1e-5)
 
 
 def test_becomes_json():

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from vwkde._answers.at_samples import at_samples
 from vwkde._answers.functionals import kl, reverse_kl
@@ -19,6 +19,7 @@ from vwkde._data.groups import FEWEST_GROUPS, check_groups
 from vwkde._data.labels import labels_to_leave_out, without_columns
 from vwkde._data.validation import column_names, like_input, on_host
 from vwkde._display import html
+from vwkde._runtime.quiet import validated
 from vwkde.exceptions import DisjointSupportError
 from vwkde.ratio import DensityRatio
 
@@ -132,10 +133,10 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         ratio = clone(self.ratio or DensityRatio())
         ratio.set_params(device=ratio.device or home(X))
         given, y, sample_weight = (on_host(data) for data in (X, y, sample_weight))
-        X, y = validate_data(self, given, y, dtype=_FLOATS)
+        X, y = validated(self, given, y, dtype=_FLOATS)
         left_out = labels_to_leave_out((X,), column_names(given))
         if left_out:
-            X = validate_data(self, without_columns(given, left_out), dtype=_FLOATS)
+            X = validated(self, without_columns(given, left_out), dtype=_FLOATS)
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         group = check_groups(groups, len(X), "RatioClassifier.fit")
@@ -283,7 +284,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
     def _log_odds(self, X: Any) -> dict[tuple[int, int], Floats]:
         """Return the log odds of class i against class j for every pair."""
         check_is_fitted(self)
-        X = validate_data(self, without_columns(on_host(X), self._left_out), dtype=_FLOATS, reset=False)
+        X = validated(self, without_columns(on_host(X), self._left_out), dtype=_FLOATS, reset=False)
         log_prior = np.log(np.maximum(self.priors_, _SMALLEST))
         return {(i, j): r.log_ratio(X) + log_prior[i] - log_prior[j] for (i, j), r in self.ratios_.items()}
 

@@ -4,7 +4,7 @@ __all__ = ["BiasWarning", "DegenerateDataWarning", "DisjointSupportError", "FewI
 
 
 class DegenerateDataWarning(UserWarning):
-    """Some columns or directions do not vary, or label rows. The message says what was done about them.
+    """Columns or directions do not vary or label rows, or rows are copies or outliers. The message says what was done.
 
     Examples
     --------

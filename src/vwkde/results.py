@@ -13,6 +13,9 @@ from vwkde._display.text import with_interval
 
 __all__ = ["Estimate"]
 
+_LARGEST = {"jensen-shannon": float(np.log(2)), "hellinger": 1.0, "total-variation": 1.0}
+"""The largest value of the divergences that are bounded."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -73,7 +76,8 @@ class Estimate:
         """The confidence interval, which covers the standard error, the systematic error and what may be unseen.
 
         With something unseen, nearly all errors are values that are too small. The lower end is then closer: at 95 %
-        it is that of a one-sided interval.
+        it is that of a one-sided interval. No end is beyond the range of the divergence, except that the interval
+        contains a value below zero.
 
         Returns
         -------
@@ -84,8 +88,9 @@ class Estimate:
         upper = stdtrit(self.degrees_of_freedom, 0.5 + self.confidence_level / 2)
         lower = upper * ndtri(0.95) / ndtri(0.975) if self.unseen else upper
         unseen = self.unseen * ndtri(0.5 + self.confidence_level / 2) / ndtri(0.975)
-        high = np.inf if self.open_above else self.value + float(upper * error + unseen)
-        return self.value - float(lower * error), high
+        low, high = self.value - float(lower * error), self.value + float(upper * error + unseen)
+        largest = max(_LARGEST.get(self.kind, np.inf), self.value)
+        return max(low, min(self.value, 0.0)), np.inf if self.open_above else min(high, largest)
 
     def __float__(self) -> float:
         """Return the value."""

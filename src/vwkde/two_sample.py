@@ -14,17 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.utils import check_random_state
 
-from vwkde._answers.permutation import check_permutations, combine, p_values
+from vwkde._answers.permutation import check_permutations, decide
 from vwkde._compute.parallel import split
-from vwkde._coordinates.axes import principal_axes
+from vwkde._coordinates.axes import white
 from vwkde._data.copies import find_distinct, merge_repeats
 from vwkde._data.groups import check_group_pair
 from vwkde._data.order import canonical_order
 from vwkde._data.validation import Array, check_pair
-from vwkde._display import html, svg
+from vwkde._display.p_values import PermutationResult
 from vwkde._models.distances import median_distance
 from vwkde._runtime.progress import track
 from vwkde._runtime.warn import warn
@@ -44,12 +43,10 @@ _MOST_PRODUCTS = 30_000_000
 _PERMUTATIONS_AT_ONCE = 64
 _MANY_REPEATS = 0.04
 """Share of repeated rows from which there is a warning: the p-value changes little with fewer."""
-_THINNEST = 1e-10
-"""Variance, relative to the largest, below which a direction of the pooled sample does not vary."""
 
 
 @dataclass(frozen=True)
-class TwoSampleResult:
+class TwoSampleResult(PermutationResult):
     """The result of a two-sample test.
 
     Parameters
@@ -69,27 +66,7 @@ class TwoSampleResult:
       on their own: means 0.004, energy 0.02
     """
 
-    p_value: float
-    p_values: dict[str, float]
-    n_permutations: int
-
-    def __str__(self) -> str:
-        """Return a short report."""
-        parts = ", ".join(f"{name} {p:.3g}" for name, p in self.p_values.items())
-        return f"{self._headline()}\n  on their own: {parts}"
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the p-value, and a picture of the p-values of all statistics."""
-        all_of_them = {"together": self.p_value} | self.p_values
-        marked = svg.Mark(0.05, "0.05")
-        details = {name: f"p = {p:.3g}" for name, p in all_of_them.items()}
-        drawn = svg.dots(all_of_them, 1 / (self.n_permutations + 1), marked)
-        return html.card(
-            self._headline(), "p-values of the statistics, together and on their own", drawn, details=details
-        )
-
-    def _headline(self) -> str:
-        return f"two-sample test: p = {self.p_value:.3g} ({self.n_permutations} permutations)"
+    _name = "two-sample test"
 
 
 def two_sample_test(
@@ -148,14 +125,7 @@ def two_sample_test(
     random = np.random.default_rng(check_random_state(random_state).randint(2**31))
     z, order = _pooled(np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64), random.spawn(1)[0])
     labels = _permuted(order < len(p), group[order], n_permutations, random)
-    ranks = {name: p_values(values) for name, values in _statistics(z, labels, random).items()}
-    combined = combine(ranks, _WEIGHTS)
-    half = 0.5 / (n_permutations + 1)
-    return TwoSampleResult(
-        float(p_values(combined)[0] + half),
-        {name: float(values[0] + half) for name, values in ranks.items()},
-        n_permutations,
-    )
+    return TwoSampleResult(*decide(_statistics(z, labels, random), _WEIGHTS), n_permutations)
 
 
 def _warn_of_repeats(p: Array, q: Array) -> None:
@@ -203,14 +173,9 @@ def _pooled(p: Floats, q: Floats, random: np.random.Generator) -> tuple[Floats, 
     shuffled = random.permutation(len(p) + len(q))
     z = np.concatenate([p, q])[shuffled]
     z = z / np.maximum(np.abs(z).max(axis=0), np.finfo(np.float64).tiny)
-    z = z - z.mean(axis=0)
-    spread = z.std(axis=0)
-    z = z[:, spread > 1e-13] / spread[spread > 1e-13]
+    z = white(z)
     if not z.shape[1]:
         raise ValueError("No column varies: all rows of both samples are equal, so there is nothing to test.")
-    shrinkage = ledoit_wolf_shrinkage(z, assume_centered=True)
-    correlation = (1 - shrinkage) * (z.T @ z / len(z)) + shrinkage * np.eye(z.shape[1])
-    z = z @ principal_axes(correlation, _THINNEST).root
     order = canonical_order(z)
     return z[order], shuffled[order]
 

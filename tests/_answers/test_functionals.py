@@ -66,6 +66,23 @@ def test_exact_ratios_give_exact_divergences(kind, pair):
     assert np.mean(values) == pytest.approx(truth, abs=4 * np.std(values) / np.sqrt(100) + 0.01 * truth)
 
 
+@pytest.mark.parametrize("order", [1 - 1e-12, 1 - 1e-7, 1 - 1e-5, 0.999, 1.001, 1 + 1e-5, 1 + 1e-7, 1 + 1e-12])
+def test_orders_close_to_one_are_close_to_kl(order):
+    """At order 0.999 the estimate was far off wherever the level of the log ratio was a little off."""
+    p, q = sampled(PAIRS["3-D shifted"], 2_000, 0, noise=0.1)
+    off = [at._replace(log_ratio=at.log_ratio + 0.05) for at in (p, q)]
+    value, error = KINDS["renyi"](*off, order=order)
+    assert value == pytest.approx(0.5, abs=0.1)
+    assert error == pytest.approx(KINDS["kl"](p, q)[1], rel=0.2)
+
+
+@pytest.mark.parametrize("order", [1e-3, 1e-9])
+def test_small_orders_are_proportional_to_the_order(order):
+    p, q = sampled(PAIRS["3-D shifted"], 2_000, 0, noise=0.1)
+    off = [at._replace(log_ratio=at.log_ratio + 0.05) for at in (p, q)]
+    assert KINDS["renyi"](*off, order=order)[0] == pytest.approx(0.5 * order, rel=0.2)
+
+
 @pytest.mark.parametrize("order", [0.8, 1.5, 2.0])
 def test_orders_below_and_above_one(order):
     pair = PAIRS["3-D shifted"]
@@ -159,6 +176,10 @@ def test_bounded_divergences_reach_their_bounds(kind, largest):
         ("kl", 0.5, "'order' parameter belongs to kind='renyi'"),
         ("renyi", None, "positive number other than 1, .* Got None"),
         ("renyi", 1.0, "positive number other than 1, .* Got 1.0"),
+        *(("renyi", order, rf"at most 1000\. Got {order!r}") for order in (1e3 + 1, np.inf, np.nan, "a", True, -1)),
+        ("renyi", 1e300, r"at most 1000\. Got 1e\+300"),
+        ("renyi", 2j, "at most 1000. Got 2j"),
+        (["kl"], None, "'kind' parameter of divergence must be one of"),
     ],
 )
 def test_bad_kinds_are_refused(kind, order, message):
@@ -170,7 +191,11 @@ def test_bad_kinds_are_refused(kind, order, message):
     ("interval", "level", "message"),
     [
         ("magic", 0.9, "must be 'influence', 'quick' or 'subsample'"),
-        ("influence", 95, "must lie between 0 and 1. Got 95"),
+        (["influence"], 0.9, "must be 'influence', 'quick' or 'subsample'"),
+        *(
+            ("influence", level, f"'confidence_level' parameter .* lies between 0 and 1. Got {level!r} instead")
+            for level in (95, 1.5, 0, np.nan, "a", None, True)
+        ),
     ],
 )
 def test_bad_intervals_are_refused(interval, level, message):
@@ -187,6 +212,35 @@ def test_high_orders_do_not_overflow():
     assert 0 < error < np.inf
 
 
+def test_high_orders_with_larger_ratios_in_the_denominator_do_not_overflow():
+    random = np.random.default_rng(0)
+    p, q = AtSample(random.normal(0, 1, 500), np.ones(500)), AtSample(random.normal(1, 2, 500), np.ones(500))
+    value, error = KINDS["renyi"](p, q, order=1000.0)
+    assert value == pytest.approx(p.log_ratio.max() - np.log(np.exp(q.log_ratio).mean()), abs=0.5)
+    assert 0 < error < np.inf
+
+
 def test_only_logarithms_are_in_nats():
     assert {kind for kind in KINDS if unit_of(kind) == ""} == {"hellinger", "chi2", "total-variation"}
     assert unit_of("renyi") == "nats"
+
+
+def in_groups(pair, groups, size, seed):
+    """Return exact log ratios, as those of independent rows and as those of groups whose rows are equal."""
+    one, other = sampled(pair, groups, seed)
+    group = np.repeat(np.arange(groups), size)
+    repeated = [
+        AtSample(np.repeat(at.log_ratio, size), np.ones(groups * size), at.noise, group=group, worth=groups)
+        for at in (one, other)
+    ]
+    return (one, other), repeated
+
+
+@pytest.mark.parametrize("kind", ["kl", "reverse-kl", "jensen-shannon", "hellinger", "chi2", "total-variation"])
+def test_groups_of_equal_rows_are_worth_one_row_each(kind):
+    """The ratio was truncated as if the rows of a group were independent, which made the error of KL twice as large."""
+    for seed in range(5):
+        rows, repeated = in_groups(PAIRS["3-D shifted"], 20, 50, seed)
+        (value, error), (of_groups, error_of_groups) = KINDS[kind](*rows), KINDS[kind](*repeated)
+        assert of_groups == pytest.approx(value, rel=1e-9)
+        assert error_of_groups == pytest.approx(error, rel=0.06)  # √(20/19), and hardly more

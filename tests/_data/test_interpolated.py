@@ -35,8 +35,10 @@ def test_interpolated_rows_become_weights_of_their_ends(columns):
         np.column_stack([np.arange(300) % 7, np.random.default_rng(0).normal(size=300)]),
         np.abs(np.random.default_rng(0).normal(size=(300, 1)) * [1, 1]) * [1, -1] + [0, 1],
         np.random.default_rng(0).normal(size=(300, 1)),
+        np.random.default_rng(0).normal(size=(300, 2)) * [1, 2e-3],
+        np.random.default_rng(0).normal(size=(300, 2)) * [1, 2e-4],
     ],
-    ids=["normal", "rounded", "counts", "discrete column", "a line", "one column"],
+    ids=["normal", "rounded", "counts", "discrete column", "a line", "one column", "flat", "flatter"],
 )
 def test_other_data_have_none(x):
     assert merge_interpolated(x, x) is None

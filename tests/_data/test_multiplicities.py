@@ -55,6 +55,22 @@ def test_a_balanced_design_is_no_copying():
     assert find_copying(np.full(30, 2)).times == 2
 
 
+@pytest.mark.parametrize("lost", [0, 1, 3])
+@pytest.mark.parametrize("times", [2, 3, 4, 5, 10])
+@pytest.mark.parametrize("levels", [(2, 2, 2, 2), (5, 5), (4, 4, 4)])
+def test_a_factorial_design_that_lacks_some_rows_is_no_copying(levels, times, lost):
+    design = np.repeat(np.indices(levels).reshape(len(levels), -1).T.astype(float), times, axis=0)
+    lost = np.random.default_rng(0).choice(len(design), min(lost, len(design) // 20), replace=False)
+    assert merge_repeats(find_distinct(np.delete(design, lost, axis=0)), find_distinct(design)) is None
+
+
+def test_one_row_too_few_or_too_many_does_not_make_a_balanced_design_copies():
+    for change in (-1, 1):
+        counts = np.full(64, 4)
+        counts[0] += change
+        assert find_copying(counts) is None
+
+
 def test_a_bootstrap_among_ties_is_like_a_rougher_density():
     random = np.random.default_rng(0)
     x = random.normal(size=(600, 1)).round(1)

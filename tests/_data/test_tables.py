@@ -72,7 +72,7 @@ def test_missing_values_become_nan(folder):
         ("twice.csv", b"a,a\n1,2\n", "must be unique"),
         ("ragged.csv", b"a,b\n1,2\n3\n", "not a readable CSV"),
         ("bad.parquet", b"PAR0 nothing", "not a readable PARQUET"),
-        ("bad.npy", b"nothing", "pickle"),
+        ("bad.npy", b"nothing", "not a readable NPY file of numbers"),
         ("binary.csv", b"\xff\xfe\x00\x01", "not a readable CSV"),
         ("text.csv", b"a,site\n1,x\n", "'site' holds string, not numbers; leave it out"),
     ],

@@ -259,9 +259,45 @@ def test_tiny_samples():
         assert np.isfinite(vwkde.kl_divergence(GOOD[:2], GOOD[2:4]).value)
     assert np.isfinite(vwkde.kl_divergence([1.0, 2.0], [1.5, 2.5]).value)
     lowest, highest = vwkde.kl_divergence([1.0, 2.0], [1.5, 2.5], guide=None).interval
-    assert -np.inf < lowest < -1 < 1 < highest < np.inf
+    assert -np.inf < lowest <= 0 < 1 < highest < np.inf
 
 
 def test_all_rows_equal():
     with pytest.raises(ValueError, match="all rows are equal"):
         vwkde.kl_divergence(np.ones((9, 3)), np.ones((8, 3)))
+
+
+FAR = np.random.default_rng(0).normal(size=(2, 60, 2))
+
+
+@pytest.mark.parametrize("scale", [4e307, 1e-300, 1e-310, (1e300, 1e-300)])
+def test_the_ends_of_the_float_range_change_nothing(scale):
+    """NumPy's warnings of overflow reached the user, and a point outside such data had no posterior."""
+    p, q = FAR * scale
+    expected = vwkde.kl_divergence(*FAR, guide="gaussian").value
+    assert vwkde.kl_divergence(p, q, guide="gaussian").value == pytest.approx(expected, abs=1e-9)
+    assert vwkde.independence_test(p, q, n_permutations=19) == vwkde.independence_test(*FAR, n_permutations=19)
+    ratio = vwkde.DensityRatio(guide="gaussian").fit(p, q)
+    assert np.isfinite(ratio.log_ratio([[1.0, -1.0], [1e308, 1e-308]])).all()
+    classifier = vwkde.RatioClassifier(ratio=ratio).fit(np.concatenate([p, q]), np.repeat([0, 1], 60))
+    assert np.isfinite(classifier.predict_proba([[1.0, -1.0], [1e308, 1e-308]])).all()
+
+
+def test_outliers_at_both_ends_of_the_float_range():
+    p, q = (np.vstack([x, row]) for x, row in zip(FAR, ([[1.7e308, -1.7e308]], [[-1.7e308, 1.7e308]]), strict=True))
+    with pytest.warns(vwkde.DegenerateDataWarning, match="far beyond all others"):
+        low, high = vwkde.kl_divergence(p, q).interval
+    assert low <= 0.05 < high < 1
+    assert 0 < vwkde.two_sample_test(p, q, n_permutations=19).p_value <= 1
+
+
+def test_rows_of_several_lengths_are_refused():
+    with pytest.raises(ValueError, match=r"The numerator must be an array .* Got rows of several lengths instead"):
+        vwkde.kl_divergence([[1, 2], [3]], FAR[0])
+
+
+@pytest.mark.parametrize("prior", ["a", None, True, [0.5], np.nan, 2])
+def test_a_prior_that_is_no_probability_is_refused(prior):
+    ratio = vwkde.DensityRatio(guide="gaussian").fit(*FAR)
+    with pytest.raises(ValueError, match="'prior' parameter of posterior must be a number that lies between 0 and 1"):
+        ratio.posterior(FAR[0], prior=prior)

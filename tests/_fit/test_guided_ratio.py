@@ -11,7 +11,8 @@ from vwkde._data.sample import Sample
 from vwkde._fit.guided_ratio import GuideAlone, GuidedRatio
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.kernel_pair import make_pair
-from vwkde._models.derivatives.tilted import TiltedDerivatives
+from vwkde._models.derivatives.tilted import GuideSlopes, TiltedDerivatives
+from vwkde._models.gaussian import fit_gaussian
 from vwkde._models.guides.cross_fit import CrossFitted, no_guide
 from vwkde._models.weights.residual import bias_terms, residual_bias
 from vwkde._models.weights.uniform import UniformWeight
@@ -64,7 +65,7 @@ def test_the_leading_bias_of_an_inexact_guide_is_as_derived():
 def test_residual_bias_of_tilted_densities_is_the_derived_one():
     guide = guided(coarse, 0.1).guide
     tilted = [
-        TiltedDerivatives(density.derivatives, guide, tilt)
+        TiltedDerivatives(density.derivatives, GuideSlopes(guide), tilt)
         for density, tilt in ((PAIR.numerator, 0.5), (PAIR.denominator, -0.5))
     ]
     found = residual_bias(UniformWeight(), bias_terms(*tilted, X), X)
@@ -118,3 +119,18 @@ def test_a_weight_on_top_of_a_guide_leaves_one_ratio_that_counts_in_full():
     (member,) = ratio._fitted.average.members
     assert member.pointwise == member.average == 1
     np.testing.assert_array_equal(ratio._fitted.average.at_samples(averages=True), member.ratio.at_samples)
+
+
+def test_the_slopes_of_a_guide_are_computed_once_for_all_that_need_them():
+    calls = []
+
+    def guide(x):
+        calls.append(len(x))
+        return x[:, 0] ** 2
+
+    slopes, x = GuideSlopes(guide), np.random.default_rng(0).normal(size=(50, 3))
+    density = fit_gaussian(x, np.ones(50))
+    bias_terms(TiltedDerivatives(density, slopes, 0.5), TiltedDerivatives(density, slopes, -0.5), x)
+    assert len(calls) == 1 + 2 * 3
+    np.testing.assert_allclose(slopes(x)[0][:, 0], 2 * x[:, 0])
+    np.testing.assert_allclose(slopes(2 * x)[1], 2)

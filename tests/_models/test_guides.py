@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, special_ortho_group
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.covariance import LedoitWolf
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
@@ -8,11 +9,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from vwkde import DensityRatio
 from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample
 from vwkde._models.derivatives.mixture import make_mixture, marginal_mixture
 from vwkde._models.gaussian import noise_of_unbiased, shrunk_gaussian, unbiased_gaussian
 from vwkde._models.guides import GUIDES
+from vwkde._models.guides.boosting import BOOSTING, fit_boosting
 from vwkde._models.guides.classifiers import AdditiveSplines, fit_classifier
 from vwkde._models.guides.cross_fit import FOLDS, cross_fit, no_guide
 from vwkde._models.guides.densities import fit_gaussians, fit_shared_gaussians
@@ -217,3 +220,68 @@ def test_a_shrunk_guide_does_not_know_the_coordinates_of_held_out_rows():
     white = tuple(sample(x @ root) for x in (p, q))
     guide = cross_fit("shrunk-gaussian", white, 0)
     assert log_loss(guide.at_samples, white) > np.log(2)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_trees_on_steps_are_those_of_scikit_learn(weighted):
+    random = np.random.default_rng(0)
+    weights = random.random((2, 300)) if weighted else (None, None)
+    p, q = (
+        sample(np.column_stack([x[:, 0], x[:, 1].round(1), x[:, 2]]), weight)
+        for x, weight in zip(PAIR.sample(300), weights, strict=True)
+    )
+    on_steps, by_itself = fit_boosting(BOOSTING, p, q), fit_classifier(BOOSTING, p, q)
+    assert np.ptp(on_steps(X)) > 1
+    np.testing.assert_allclose(on_steps(X), by_itself(X), atol=1e-9)
+
+
+class Returns(ClassifierMixin, BaseEstimator):
+    """A classifier that returns something else than probabilities, or probabilities with rounding errors."""
+
+    def __init__(self, how="nan"):
+        self.how = how
+
+    def fit(self, _x, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, x):
+        half = np.full((len(x), 2), 0.5)
+        return {
+            "nan": half * np.nan,
+            "values above one": 6 * half,
+            "one column": half[:, :1],
+            "no columns": half[:, 0],
+            "too few rows": half[1:],
+            "text": half.astype(str),
+            "a list": half.tolist(),
+            "rounding": half * (2 + 1e-7) * [1, 0],
+        }[self.how]
+
+
+@pytest.mark.parametrize("how", ["nan", "values above one", "one column", "no columns", "too few rows", "text"])
+def test_a_classifier_that_returns_no_probabilities_is_named(how):
+    with pytest.raises(ValueError, match=r"'guide' parameter .* predict_proba returns two .* Got .* from Returns"):
+        cross_fit(Returns(how), (P, Q), 0)
+
+
+@pytest.mark.parametrize("how", ["a list", "rounding"])
+def test_other_forms_of_probabilities_are_taken(how):
+    assert np.isfinite(np.concatenate(cross_fit(Returns(how), (P, Q), 0).at_samples)).all()
+
+
+class OnlyFits:
+    """Has the methods of a classifier, but cannot be cloned."""
+
+    def fit(self, _x, _y):
+        return self
+
+    def predict_proba(self, x):
+        return np.full((len(x), 2), 0.5)
+
+
+@pytest.mark.parametrize("guide", [LogisticRegression, OnlyFits()])
+@pytest.mark.parametrize("form", [lambda guide: guide, lambda guide: [guide]])
+def test_a_class_or_what_cannot_be_cloned_is_no_guide(guide, form):
+    with pytest.raises(ValueError, match="'guide' parameter of DensityRatio"):
+        DensityRatio(guide=form(guide)).fit(P.points, Q.points)

@@ -8,7 +8,7 @@ from vwkde.exceptions import DegenerateDataWarning
 
 
 def covers(estimate, truth):
-    return estimate.interval[0] < truth < estimate.interval[1]
+    return estimate.interval[0] <= truth < estimate.interval[1]
 
 
 @pytest.fixture

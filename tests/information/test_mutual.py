@@ -44,7 +44,7 @@ def test_rows_of_a_group_do_not_inform_about_each_other():
         groups = np.repeat(np.arange(100), 4)
         estimate = vwkde.mutual_information(z[:, :8], z[:, 8:], groups=groups, guide="gaussian")
         values.append(estimate.value)
-        covered.append(estimate.interval[0] < 0 < estimate.interval[1])
+        covered.append(estimate.interval[0] <= 0 < estimate.interval[1])
     assert np.mean(values) == pytest.approx(0.0, abs=0.07)  # it was 0.16
     assert sum(covered) >= 3
 
@@ -101,7 +101,7 @@ def test_a_constant_says_nothing():
     with pytest.warns(DegenerateDataWarning, match="a constant says nothing"):
         estimate = vwkde.mutual_information(np.ones(50), np.arange(50.0))
     assert estimate.value == 0
-    assert estimate.interval[0] < 0 < estimate.interval[1]
+    assert estimate.interval[0] <= 0 < estimate.interval[1]
 
 
 @pytest.mark.parametrize(
@@ -205,3 +205,15 @@ def test_pairs_are_never_rows_and_stay_in_their_fold():
 def test_bad_input_is_told(x, y, message):
     with pytest.raises(ValueError, match=message):
         vwkde.mutual_information(x, y)
+
+
+@pytest.mark.parametrize("columns", [(1, 1), (2, 1), (2, 2)])
+def test_information_is_symmetric(columns):
+    """It differed by some thousandths."""
+    random = np.random.default_rng(0)
+    x, y = (random.normal(size=(60, each)) for each in columns)
+    y[:, 0] += x[:, 0]
+    assert vwkde.mutual_information(x, y) == vwkde.mutual_information(y, x)
+    if columns == (1, 1):
+        z = random.normal(size=60)
+        assert vwkde.conditional_mutual_information(x, y, z) == vwkde.conditional_mutual_information(y, x, z)

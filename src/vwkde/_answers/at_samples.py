@@ -14,7 +14,10 @@ def at_samples(fitted: Fitted, average: Average | None = None) -> tuple[AtSample
     at_p, at_q = average.at_samples(averages=True)
     p_noise, q_noise = (np.maximum(noise, _least_noise(fitted)) for noise in average.noise())
     behind = (p.total / len(p), q.total / len(q)) if fitted.average.by_moments else (1.0, 1.0)
-    return AtSample(at_p, p.weight, p_noise, behind[0], p.group), AtSample(at_q, q.weight, q_noise, behind[1], q.group)
+    return (
+        AtSample(at_p, p.weight, p_noise, behind[0], p.group, p.effective_rows),
+        AtSample(at_q, q.weight, q_noise, behind[1], q.group, q.effective_rows),
+    )
 
 
 def _least_noise(fitted: Fitted) -> float:

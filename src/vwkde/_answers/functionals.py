@@ -28,11 +28,16 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logsumexp
 
 from vwkde._data.sample import effective_rows, variance_of_mean
+from vwkde._data.validation import is_number
 
 Floats = NDArray[np.float64]
 
 _EXTREME = 300.0
 """Log ratio beyond which powers of the ratio may overflow."""
+_NEAR_ONE = 1e-6
+"""Orders closer to one than this stand for one: rounding would drown the difference of their integral from one."""
+_LARGEST_ORDER = 1_000.0
+"""Orders above this one show the largest ratio of the sample, and nothing else."""
 
 
 class AtSample(NamedTuple):
@@ -40,7 +45,7 @@ class AtSample(NamedTuple):
 
     `noise` is the variance of the log ratio at each point due to its estimation, as far as it is known. `behind` is the
     number of rows behind the estimate for each row here, if only some of its rows are in memory. Rows of one `group`
-    are dependent.
+    are dependent, and all of them are `worth` as many independent ones: by default, as many as there are groups.
     """
 
     log_ratio: Floats
@@ -48,12 +53,15 @@ class AtSample(NamedTuple):
     noise: Floats | float = 0.0
     behind: float = 1.0
     group: NDArray[np.intp] | None = None
+    worth: float | None = None
 
     @property
     def rows(self) -> float:
-        """The number of independent rows, or groups, that the points are worth."""
+        """The number of independent rows that the points are worth."""
         if self.group is None:
             return effective_rows(self.weight)
+        if self.worth is not None:
+            return self.worth
         return effective_rows(np.bincount(self.group, weights=self.weight).astype(np.float64))
 
     @property
@@ -74,7 +82,7 @@ class AtSample(NamedTuple):
 
         An outlier that is left out of its own estimate can have any ratio, and alone determine a mean or a variance.
         """
-        most = power * np.log(len(self.log_ratio))
+        most = power * np.log(len(self.log_ratio) if self.group is None else self.rows)
         return self._replace(log_ratio=np.clip(self.log_ratio, -most, most))
 
 
@@ -130,9 +138,13 @@ _TOTAL_VARIATION = Integral(  # ½ ∫ |p − q|
 
 
 def _affinity(order: float) -> Integral:
-    """∫ p^order · q^(1−order)."""
+    """∫ p^order · q^(1−order).
+
+    Its plugged-in form lacks a multiple of tanh(u/2), whose true mean over both samples is zero. So the estimate is one
+    for the orders zero and one, as the integral is, whatever the level of the log ratio.
+    """
     return Integral(
-        lambda u: 2 * np.exp(order * u) * expit(-u),
+        lambda u: 2 * np.exp(order * u) * expit(-u) - (2 * order - 1) * np.tanh(u / 2),
         lambda u: order * np.exp((order - 1) * u),
         lambda u: (1 - order) * np.exp(order * u),
         curvature=order * (order - 1),
@@ -152,12 +164,13 @@ def _log_moment(order: float, numerator: AtSample, denominator: AtSample) -> tup
     """
     p, q = _with_mean_one(numerator.truncated(power=1.0), denominator.truncated(power=1.0))
     p_logs, q_logs = (order - 1) * p.log_ratio, order * q.log_ratio
-    largest = max(p_logs.max(), q_logs.max())  # for a high order the integral itself may overflow
-    p_terms, q_terms = np.exp(p_logs - largest), np.exp(q_logs - largest)
-    variance = order**2 * p.variance_of_mean(p_terms) + (order - 1) ** 2 * q.variance_of_mean(q_terms)
-    p_mean, q_mean = (max(each, np.finfo(np.float64).tiny) for each in (p.mean(p_terms), q.mean(q_terms)))
+    p_largest, q_largest = p_logs.max(), q_logs.max()  # for a high order the integral itself may overflow
+    p_terms, q_terms = np.exp(p_logs - p_largest), np.exp(q_logs - q_largest)
+    p_mean, q_mean = p.mean(p_terms), q.mean(q_terms)
     share = min(order / 2, 1.0)
-    log_moment = largest + share * np.log(p_mean) + (1 - share) * np.log(q_mean)
+    log_moment = share * (p_largest + np.log(p_mean)) + (1 - share) * (q_largest + np.log(q_mean))
+    apart = np.exp(min(q_largest - p_largest, _EXTREME))
+    variance = order**2 * p.variance_of_mean(p_terms) + (apart * (order - 1)) ** 2 * q.variance_of_mean(q_terms)
     variance = variance / p_mean**2 + (order * (order - 1)) ** 2 * _quadratic_variance(numerator, denominator)
     return float(log_moment), float(np.sqrt(variance))
 
@@ -206,7 +219,9 @@ def hellinger(numerator: AtSample, denominator: AtSample) -> tuple[float, float]
 
 
 def renyi(numerator: AtSample, denominator: AtSample, order: float) -> tuple[float, float]:
-    """Return log ∫ p^order·q^(1−order) / (order − 1) and its standard error."""
+    """Return log ∫ p^order·q^(1−order) / (order − 1) and its standard error; KL is its limit at order one."""
+    if abs(order - 1) < _NEAR_ONE:
+        return kl(numerator, denominator)
     if order > 1:
         log_moment, error = _log_moment(order, numerator, denominator)
         return log_moment / (order - 1), error / (order - 1)
@@ -243,7 +258,7 @@ def unit_of(kind: str) -> str:
 
 def check_divergence(kind: str, order: float | None) -> dict[str, float]:
     """Return the options that go with a kind of divergence, or raise."""
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"The 'kind' parameter of divergence must be one of {list(KINDS)}. Got {kind!r} instead.")
     if kind != "renyi":
         if order is not None:
@@ -251,23 +266,23 @@ def check_divergence(kind: str, order: float | None) -> dict[str, float]:
                 f"The 'order' parameter belongs to kind='renyi'. Got order={order!r} with {kind!r} instead."
             )
         return {}
-    if order is None or not 0 < order < np.inf or order == 1:
+    if not is_number(order) or not 0 < order <= _LARGEST_ORDER or order == 1:
         raise ValueError(
             f"The 'order' parameter of kind='renyi' must be a positive number other than 1, for which kind='kl' is the "
-            f"limit. Got {order!r} instead."
+            f"limit, and at most {_LARGEST_ORDER:g}. Got {order!r} instead."
         )
-    return {"order": order}
+    return {"order": float(order)}
 
 
 def check_interval(interval: str, confidence_level: float) -> None:
     """Raise if the interval or its level is not supported."""
-    if interval not in ("influence", "quick", "subsample"):
+    if not isinstance(interval, str) or interval not in ("influence", "quick", "subsample"):
         raise ValueError(
             f"The 'interval' parameter of divergence must be 'influence', 'quick' or 'subsample'. Got {interval!r} "
             f"instead."
         )
-    if not 0 < confidence_level < 1:
+    if not is_number(confidence_level) or not 0 < confidence_level < 1:
         raise ValueError(
-            f"The 'confidence_level' parameter of divergence must lie between 0 and 1. Got {confidence_level!r} "
-            f"instead."
+            f"The 'confidence_level' parameter of divergence must be a number that lies between 0 and 1. Got "
+            f"{confidence_level!r} instead."
         )

@@ -14,6 +14,17 @@ _ROUNDING = 1e-10
 """Difference between two statistics, relative to the largest, that rounding explains."""
 
 
+def decide(statistics: dict[str, Floats], weights: dict[str, float]) -> tuple[float, dict[str, float]]:
+    """Return the p-value of all statistics combined, and that of each one, from the values under all permutations.
+
+    The first value of each statistic is that of the data as they are.
+    """
+    ranks = {name: p_values(values) for name, values in statistics.items()}
+    half = 0.5 / len(next(iter(ranks.values())))
+    together = p_values(combine(ranks, weights))
+    return float(together[0] + half), {name: float(values[0] + half) for name, values in ranks.items()}
+
+
 def p_values(statistic: Floats) -> Floats:
     """Return, for each permutation, the share of permutations with a value at least as large, less half of one."""
     return np.asarray((len(statistic) + 0.5 - rankdata(_levels(statistic), "min")) / len(statistic))

@@ -4,13 +4,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from vwkde._data.validation import is_number
+
 Floats = NDArray[np.float64]
 
 
 def posterior(log_ratio: Floats, prior: float) -> Floats:
     """Return the probability of the numerator's class, whose prior probability is `prior`."""
-    if not 0 < prior < 1:
-        raise ValueError(f"The 'prior' parameter of posterior must lie between 0 and 1. Got {prior!r} instead.")
+    if not is_number(prior) or not 0 < prior < 1:
+        raise ValueError(
+            f"The 'prior' parameter of posterior must be a number that lies between 0 and 1. Got {prior!r} instead."
+        )
     return expit(log_ratio + np.log(prior) - np.log1p(-prior))
 
 

@@ -36,6 +36,8 @@ _MOST_DIMENSIONS = 10
 """Dimensions of a volume: in more, distances hardly differ, and their powers would overflow."""
 _EXPONENTIAL = 1e-9
 """Slope, relative to the largest excess, that stands for zero, which is an exponential tail."""
+_FARTHEST = 1e100
+"""Largest score that is told apart from larger ones, in units of the largest excess: its powers do not overflow."""
 _LEAST_TAIL = 5
 """Fewest different values of a tail that can be extrapolated."""
 
@@ -171,9 +173,10 @@ def _expected(own: Floats, scores: Floats) -> Floats:
     excess = largest[largest > largest[0]] - largest[0]
     if len(np.unique(excess)) < max(_LEAST_TAIL, 0.5 * len(excess)):
         return np.full(len(scores), np.inf)  # nothing to extrapolate
-    slope, shape, probability = _pareto_posterior(excess)
-    with np.errstate(divide="ignore"):
-        log_survival = -np.log(np.maximum(1 - slope[:, None] * (scores - largest[0]), 0)) / shape[:, None]
+    slope, shape, probability = _pareto_posterior(excess / excess[-1])
+    with np.errstate(divide="ignore", over="ignore"):
+        beyond = np.minimum((scores - largest[0]) / excess[-1], _FARTHEST)
+        log_survival = -np.log(np.maximum(1 - slope[:, None] * beyond, 0)) / shape[:, None]
     return len(excess) * (probability @ np.exp(log_survival))
 
 

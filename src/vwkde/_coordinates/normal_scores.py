@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 
 _TAIL = 0.1
 """The outermost tenth of a column sets the slope of its map beyond the data."""
+_FARTHEST = 1e12
+"""Values beyond the data farther out than this many widths of that tenth are all alike."""
 
 
 _MOST_KNOTS = 5_000
@@ -87,6 +89,7 @@ def _interpolate(x: Floats, knots: Floats, scores: Floats) -> Floats:
         return result
     inner = max(1, int(_TAIL * len(knots)))
     for edge, inside, beyond in ((0, inner, x < knots[0]), (-1, -1 - inner, x > knots[-1])):
-        slope = (scores[edge] - scores[inside]) / (knots[edge] - knots[inside])
-        result[beyond] = scores[edge] + slope * (x[beyond] - knots[edge])
+        with np.errstate(over="ignore"):
+            steps = np.minimum((x[beyond] - knots[edge]) / (knots[edge] - knots[inside]), _FARTHEST)
+        result[beyond] = scores[edge] + (scores[edge] - scores[inside]) * steps
     return result

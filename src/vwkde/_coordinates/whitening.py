@@ -15,7 +15,9 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 
 from vwkde._compute import parallel
 from vwkde._coordinates.axes import principal_axes
+from vwkde._coordinates.moved_in import moved_in
 from vwkde._data.clouds import Cloud, InMemory
+from vwkde._data.outliers import Reach, find_reach
 from vwkde._data.validation import Array, Names
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning, DisjointSupportError
@@ -24,24 +26,29 @@ Floats = NDArray[np.float64]
 
 _MANY_COLUMNS, _HARDLY_ENOUGH = 20, 6
 """From this many columns on, correlations are shrunk if there are fewer than this many rows for each column."""
+_LARGEST = 1e150
+"""Largest value of new points, in units of those that were fitted: sums of products of larger ones would overflow."""
 _FARTHEST = 1e6
 """Distance between the samples, in standard deviations, beyond which there is nothing to estimate."""
 
 
 @dataclass(frozen=True)
 class Whitening:
-    """The affine map x → (x / unit − centre) · matrix."""
+    """The affine map x → (x / unit − centre) · matrix, of columns whose outliers beyond `reach` are moved closer."""
 
     unit: Floats
     centre: Floats
     matrix: Floats
+    reach: Reach
 
     def __call__(self, x: Array) -> Floats:
         """Return the points in the new coordinates."""
         result = np.empty((len(x), self.matrix.shape[1]))
 
         def work(rows: slice) -> None:
-            result[rows] = (x[rows] / self.unit - self.centre) @ self.matrix
+            with np.errstate(over="ignore"):
+                scaled = np.clip(moved_in(x[rows], self.reach) / self.unit, -_LARGEST, _LARGEST)
+            result[rows] = (scaled - self.centre) @ self.matrix
 
         parallel.run_over_rows(work, len(x), parallel.rows_at_a_time(x.shape[1]))
         return result
@@ -54,14 +61,15 @@ def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, F
 
 def whiten(clouds: tuple[Cloud, Cloud], names: Names) -> Whitening:
     """Return the same map for samples in memory, in files or on a cluster."""
-    unit = _powers_of_two(np.maximum(clouds[0].largest(), clouds[1].largest()))
-    whitening, difference = _whiten_once(clouds, lambda x: x / unit, names)
-    whitening = replace(whitening, unit=unit)
+    reach = find_reach((clouds[0].some(_as_given), clouds[1].some(_as_given)))
+    unit = _powers_of_two(_largest(clouds, reach))
+    whitening, difference = _whiten_once(clouds, lambda x: moved_in(x, reach) / unit, names)
+    whitening = replace(whitening, unit=unit, reach=reach)
     if not _are_shrunk(clouds, whitening.matrix.shape[1]):
         # A second round repairs what rounding did to directions much thinner than others.
         fine, difference = _whiten_once(clouds, whitening, None)
         centre = whitening.centre + fine.centre @ np.linalg.pinv(whitening.matrix)
-        whitening = Whitening(unit, centre, whitening.matrix @ fine.matrix)
+        whitening = Whitening(unit, centre, whitening.matrix @ fine.matrix, reach)
     _refuse_if_too_far(float(np.linalg.norm(difference)))
     return whitening
 
@@ -77,7 +85,8 @@ def whiten_blocks(values: Array, weight: Floats, split: int, names: Names) -> tu
         for cloud in [InMemory(values[:, part], weight)]
     ]
     unit, centre = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("unit", "centre"))
-    return Whitening(unit, centre, block_diag(*(block.matrix for block in blocks))), blocks[0].matrix.shape[1]
+    reach = Reach(*(np.concatenate(ends) for ends in zip(*(block.reach for block in blocks), strict=True)))
+    return Whitening(unit, centre, block_diag(*(block.matrix for block in blocks)), reach), blocks[0].matrix.shape[1]
 
 
 def _whiten_once(
@@ -102,7 +111,19 @@ def _whiten_once(
     if not flat.size:
         root = root @ principal.axes.T  # the symmetric root does not depend on the arbitrary choice of eigenvectors
     matrix = root / scale[:, None]
-    return Whitening(np.ones(len(scale)), (means[0] + means[1]) / 2, matrix), (means[0] - means[1]) @ matrix
+    everywhere = Reach(np.full(len(scale), -np.inf), np.full(len(scale), np.inf))
+    whitening = Whitening(np.ones(len(scale)), (means[0] + means[1]) / 2, matrix, everywhere)
+    return whitening, (means[0] - means[1]) @ matrix
+
+
+def _as_given(x: Array) -> Floats:
+    return np.asarray(x, dtype=np.float64)
+
+
+def _largest(clouds: tuple[Cloud, Cloud], reach: Reach) -> Floats:
+    """Return a bound for the sizes of the values of each column, with outliers moved closer."""
+    size = np.maximum(clouds[0].largest(), clouds[1].largest()).astype(np.float64)
+    return np.abs(moved_in(np.stack([-size, size]), reach)).max(axis=0)
 
 
 def _powers_of_two(size: Floats) -> Floats:

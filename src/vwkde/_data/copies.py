@@ -11,7 +11,8 @@ pairs of equal rows:
 - if distinct rows often agree in each of several columns, columns that agree at the same time make rows equal.
 
 One is enough: ties that were taken for repeats would bias the estimate. Where there are ties, the multiplicities of the
-values may still show copies among them; see `multiplicities`.
+values may still show copies among them; see `multiplicities`. They do not if the rows are a factorial design: all
+combinations of the columns' values, equally often.
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.stats import poisson
 
 from vwkde._data.merging import Merging, merge_into
-from vwkde._data.multiplicities import find_copying
+from vwkde._data.multiplicities import are_balanced, find_copying
 from vwkde._data.validation import Array
 
 Floats = NDArray[np.float64]
@@ -83,7 +84,7 @@ def find_distinct(x: Array) -> Distinct:
 
 def merge_repeats(own: Distinct, other: Distinct) -> Merging | None:
     """Return how repeats become weights, given the other sample of the pair; None if there are none."""
-    if not own.copied.any():
+    if not own.copied.any() or _is_factorial(own):
         return None
     if _is_on_lattice(own) or _is_like_chance(own, other) or _is_explained_by_columns(own):
         copying = find_copying(own.counts)
@@ -91,6 +92,13 @@ def merge_repeats(own: Distinct, other: Distinct) -> Merging | None:
     else:
         originals = np.where(own.atoms, own.counts, 1)
     return _merge_down_to(originals, own) if 1 < originals.sum() < len(own.behind) else None
+
+
+def _is_factorial(rows: Distinct) -> bool:
+    """Return whether all combinations of the values of several columns occur, equally often."""
+    levels = np.array([len(np.unique(column)) for column in rows.values.T], dtype=np.float64)
+    crossed = np.count_nonzero(levels > 1) > 1 and levels.prod() == len(rows.values)
+    return bool(crossed and are_balanced(rows.counts))
 
 
 def _merge_down_to(originals: Ints, rows: Distinct) -> Merging:

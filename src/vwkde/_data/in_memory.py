@@ -76,6 +76,13 @@ class Held:
         parts = [stream.without(rows) for stream, rows in zip(self.streams, self.rows, strict=True)]
         return [Rest(stream, coordinates) if len(stream) else None for stream in parts]
 
+    def given_rows(self, side: int) -> Ints:
+        """Return the numbers of the rows here among those that were given, as long as none were merged."""
+        absent = self.absent[side]
+        if self.rows is not None:
+            return self.rows[side]
+        return np.arange(len(self.data[side])) if absent is None else np.flatnonzero(absent.counted)
+
     def merged(self, mergings: Mergings) -> "Held":
         """Return the same with rows merged; None leaves a sample as it is."""
         sides = zip(self.data, self.weights, self.mergings, mergings, strict=True)

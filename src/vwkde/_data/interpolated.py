@@ -1,9 +1,9 @@
 """Rows that were made by interpolation between two neighbours, as oversampling by SMOTE does.
 
 Such a row lies exactly on the line between two others. In continuous data of two or more columns that does not happen
-by chance. It happens in discrete columns, so these are not looked at, and where the data themselves lie on lines: a row
-is then between many pairs of neighbours. An interpolated row tells nothing that its two neighbours do not tell. It
-becomes part of their weights, in proportion to its closeness.
+by chance. It happens in discrete columns, so these are not looked at, and where the data themselves lie on lines, or
+nearly so: a row is then between many pairs of neighbours. An interpolated row tells nothing that its two neighbours do
+not tell. It becomes part of their weights, in proportion to its closeness.
 """
 
 from typing import NamedTuple
@@ -25,8 +25,11 @@ _NEIGHBOURS = 40
 """Neighbours among which the two ends of a line are looked for."""
 _STRAIGHT = 5e-11
 """Largest 1 + cos of the angle at a row between two ends of a line: within 1e-5 of a straight line."""
-_MOST_LINES = 6
-"""A row between more pairs than this is on a line of the data themselves."""
+_NEARLY_STRAIGHT = 1e4 * _STRAIGHT
+"""The same for pairs within 1e-3 of a straight line: at least a hundred times as many as straight ones, by chance."""
+_MOST_LINES, _MOST_NEARLY = 6, 3
+"""A row between more pairs than this is on a line of the data themselves, or where these are so flat, as next to
+outliers and in heavy tails, that some pairs are straight by chance."""
 _LEAST_SHARE = 0.04
 """Share of interpolated rows from which they are taken for such."""
 _MOST_QUERIES = 200
@@ -75,13 +78,15 @@ def _in_block(x: Floats, tree: cKDTree, rows: Ints, excluded: NDArray[np.bool_] 
     steps = x[near] - x[rows, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         unit = steps / distance[:, :, None]
-    straight = 1 + unit @ unit.transpose(0, 2, 1) < _STRAIGHT  # not true of the row itself, which has no direction
+    bend = 1 + unit @ unit.transpose(0, 2, 1)
+    straight = bend < _STRAIGHT  # not true of the row itself, which has no direction
     lines = straight.sum(axis=(1, 2)) // 2
+    nearly = (bend < _NEARLY_STRAIGHT).sum(axis=(1, 2)) // 2 - lines
     if excluded is not None:
         straight &= ~excluded[near][:, :, None] & ~excluded[near][:, None, :]
     length = np.where(straight, distance[:, :, None] + distance[:, None, :], 0.0).reshape(len(rows), -1)
     first, second = np.divmod(length.argmax(axis=1), _NEIGHBOURS + 1)
-    chosen = np.flatnonzero((length.max(axis=1) > 0) & (lines <= _MOST_LINES))
+    chosen = np.flatnonzero((length.max(axis=1) > 0) & (lines <= _MOST_LINES) & (nearly <= _MOST_NEARLY))
     ends = np.column_stack([near[chosen, first[chosen]], near[chosen, second[chosen]]])
     to_second = distance[chosen, second[chosen]]
     return _Between(rows[chosen], ends, to_second / (distance[chosen, first[chosen]] + to_second))

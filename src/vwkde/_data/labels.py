@@ -109,16 +109,21 @@ def _number_the_rows(column: tuple[Floats, ...]) -> bool:
     if all(_counts_up(x) for x in column):
         return all(_is_whole(x[:1]) for x in column)
     together = np.concatenate(column)
-    in_range = len(column) > 1 and bool(np.ptp(together) == len(together) - 1) and _is_whole(together)
-    return in_range and _counts_up(np.sort(together))
+    in_range = len(column) > 1 and together.min() + (len(together) - 1) == together.max() and _is_whole(together)
+    return bool(in_range) and _counts_up(np.sort(together))
 
 
 def _counts_up(x: Floats) -> bool:
-    return bool((np.diff(x) == 1).all())
+    return bool((_steps(x) == 1).all())
 
 
 def _is_increasing(x: Floats) -> bool:
-    return len(x) >= _RUN and bool((np.diff(x) > 0).all())
+    return len(x) >= _RUN and bool((_steps(x) > 0).all())
+
+
+def _steps(x: Floats) -> Floats:
+    with np.errstate(over="ignore"):  # infinite steps count as such
+        return np.diff(x)
 
 
 def _is_epoch(x: Floats) -> bool:

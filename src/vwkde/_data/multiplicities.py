@@ -35,6 +35,8 @@ _IMPOSSIBLE = 1e-100
 """Stands for a probability of zero, so that its logarithm is finite."""
 _BALANCED = 3
 """If all values occur equally often, and more often than this, the design is balanced: nothing was copied."""
+_LOST = 0.05
+"""Share of the rows that a balanced design may lack, or have too many."""
 
 
 class Copying(NamedTuple):
@@ -60,7 +62,7 @@ class Copying(NamedTuple):
 
 def find_copying(counts: Ints) -> Copying | None:
     """Return how rows were copied, from the multiplicities of all values; None if independent draws explain these."""
-    if counts.min() == counts.max() > _BALANCED:
+    if are_balanced(counts) and counts.max() > _BALANCED:
         return None
     frequency = np.bincount(counts[counts <= _LARGEST], minlength=_LARGEST + 1)[1:].astype(np.float64)
     log_likelihood, mixing = _fit(frequency, _kernels())
@@ -69,6 +71,12 @@ def find_copying(counts: Ints) -> Copying | None:
         return None
     share, times = _ways()[best]
     return Copying(share, times, _originals(share, times, mixing[best]))
+
+
+def are_balanced(counts: Ints) -> bool:
+    """Return whether all values occur equally often, except for one row or a few rows of many."""
+    usual = np.bincount(counts).argmax()
+    return bool(np.abs(counts - usual).sum() <= max(1.0, _LOST * counts.sum()))
 
 
 def _fit(frequency: Floats, kernels: Floats) -> tuple[Floats, Floats]:

@@ -146,13 +146,14 @@ class Sample:
 
     @property
     def _design_effect(self) -> float:
-        """By how much the groups raise the variance of a mean: on average over first and second moments, at least one.
+        """By how much the groups raise the variance of a mean: on average over means and variances, at least one.
 
         It is one if the rows of a group are no more alike than other rows, and their number if they are equal.
         """
         if self.group is None:
             return 1.0
-        columns = np.concatenate([self.points, self.points**2], axis=1).T
+        centred = self.points - np.average(self.points, axis=0, weights=self.weight)
+        columns = np.concatenate([centred, centred**2], axis=1).T
         apart = [variance_of_mean(each, self.weight) for each in columns]
         together = [variance_of_mean(each, self.weight, self.group) for each in columns]
         return max(1.0, float(np.mean(np.divide(together, np.maximum(apart, np.finfo(np.float64).tiny)))))

@@ -232,9 +232,9 @@ def _open_file(path: Path, name: str) -> Source:
         return _open_parquet(path, name)
     try:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except (ValueError, EOFError):  # NumPy's own message recommends to unpickle the file
         raise ValueError(
-            f"The {name} must be an NPY file. {str(path)!r} cannot be read: {error}; write it with numpy.save."
+            f"The {name} must be an NPY file of numbers. {str(path)!r} cannot be read as one; write it with numpy.save."
         ) from None
     return _file_rows(_two_axes(mapped, name), name)
 

@@ -47,7 +47,7 @@ def read_table(path: Path, columns: list[str] | None = None) -> Table:
         raise ValueError(f"{path}: there is no such file; check the path.")
     try:
         if path.suffix.lower() == ".npy":
-            table = Table(np.load(path, allow_pickle=False), None)
+            table = Table(_load_npy(path), None)
         elif path.suffix.lower() == ".parquet":
             table = _from_arrow(pq.read_table(path), columns)
         else:
@@ -61,6 +61,13 @@ def read_table(path: Path, columns: list[str] | None = None) -> Table:
     if columns and table.columns is None:
         raise ValueError(f"{path}: the file has no column names; add a header line, or use all columns.")
     return table
+
+
+def _load_npy(path: Path) -> NDArray[Any]:
+    try:
+        return np.asarray(np.load(path, allow_pickle=False))
+    except (ValueError, EOFError):  # NumPy's own message recommends to unpickle the file
+        raise ValueError("not a readable NPY file of numbers; write it with numpy.save.") from None
 
 
 def check_target(path: Path) -> None:

@@ -1,7 +1,8 @@
 """All input is checked here, once; the rest of the package assumes clean arrays."""
 
+from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,6 +129,11 @@ def check_weight(weight: Any, n: int, name: str) -> NDArray[np.float64]:
     return array / array.mean()
 
 
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether a parameter is a real number; True and False are not meant as such."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def column_names(data: Any) -> Names:
     """Return the column names, or None if there are none."""
     columns = getattr(data, "columns", None)
@@ -150,7 +156,7 @@ def to_floats(data: Any, name: str, names: Names) -> Array:
         raise TypeError(f"The {name} must be a dense array. Got a sparse matrix instead; call .toarray() on it.")
     if isinstance(data, np.ma.MaskedArray):
         data = np.ma.filled(data.astype(np.float64), np.nan)
-    array = np.asarray(on_host(data))
+    array = _as_array(data, name)
     if array.dtype.kind == "c":
         raise ValueError(
             f"The {name} must hold real numbers. Got complex numbers instead; pass real and imaginary parts as columns."
@@ -164,6 +170,16 @@ def to_floats(data: Any, name: str, names: Names) -> Array:
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"The {name} must hold numbers only. Got {_not_numbers(array, names)} instead; drop or encode it."
+        ) from None
+
+
+def _as_array(data: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(on_host(data))
+    except ValueError:
+        raise ValueError(
+            f"The {name} must be an array of shape (rows, columns). Got rows of several lengths instead; give all rows "
+            f"the same columns."
         ) from None
 
 

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from vwkde._data.sample import Sample
 from vwkde._data.validation import Array
 from vwkde._fit.candidates import Candidate, Coordinates, FormKey, Space, judged_by_all_rows, on_all_rows
+from vwkde._fit.few_centres import QUICK_COLUMNS
 from vwkde._fit.guided_ratio import Ratio
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.stacking import fit_stack
@@ -52,6 +53,8 @@ _MOST_ROWS_STACKED = 10_000
 """Rows of each sample that the coefficients of the stack come from at most."""
 _MANY_ROWS = 12_000
 """Rows of each sample that decide, if there are many more, which candidates are fitted to all of them."""
+_WIDTHS_AGAIN = 2.0 ** np.arange(-1.5, 1.5, 0.5)
+"""Bandwidths, in units of Scott's, that are tried again with more rows."""
 _FARTHER = 0.75
 """The part of the answer that goes to the combination in which the samples are farther apart."""
 
@@ -186,7 +189,10 @@ def average_of(
         more = part[0].samples[0].total / judged[0].space.samples[0].total
         if more > 1 and bandwidth is None:
             used &= _promise(judged, more)
-            used |= (judged is candidates) & _may_grow(judged)
+            if judged is candidates:
+                used |= _may_grow(judged)
+                narrower = _to_try_again(judged, ways.average)
+                judged, used = [*judged, *narrower], np.concatenate([used, np.ones(len(narrower), dtype=bool)])
         before = judged
         judged, ratios, order = _refit(before, np.flatnonzero(used), part, bandwidth, numerics)
         by_the_same_rows = all(c is before[i] for c, i in zip(judged, order, strict=True))
@@ -279,6 +285,22 @@ def _worth_fitting(candidates: list[Candidate], ways: Ways) -> NDArray[np.bool_]
 def _may_grow(candidates: list[Candidate]) -> NDArray[np.bool_]:
     """Mark the guides, alone, that become more flexible with more rows."""
     return np.array([c.bandwidth is None and c.form.guide.grows for c in candidates])
+
+
+def _to_try_again(candidates: list[Candidate], share: list[float]) -> list[Candidate]:
+    """Return kernel sums around the best guide, which few rows may not have supported, in each space of few columns.
+
+    Their log ratios are not known yet: those of the guide stand for them.
+    """
+    best: dict[str, tuple[float, Candidate]] = {}
+    for c, loss in ((c, c.average_loss) for c, part in zip(candidates, share, strict=True) if part):
+        if c.space.samples[0].points.shape[1] <= QUICK_COLUMNS and loss < best.get(c.space.name, (np.inf, c))[0]:
+            best[c.space.name] = loss, c
+    return [
+        replace(c, bandwidth=c.space.scott * width, at_samples=c.form.guide.at_samples)
+        for _, c in best.values()
+        for width in _WIDTHS_AGAIN
+    ]
 
 
 def _promise(candidates: list[Candidate], more: float) -> NDArray[np.bool_]:

@@ -22,6 +22,8 @@ Ints = NDArray[np.intp]
 _MOST_PAIRS = 1e8
 """Pairs of rows in the sums at all rows, up to which all rows are centres, or more than the fewest."""
 _FEWEST_CENTRES = 2_000
+QUICK_COLUMNS = 3
+"""Columns up to which sums are quick however many rows there are."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ def _at_own(estimate: KernelEstimate, sample: Sample, chosen: Ints) -> Floats:
 def most_centres(samples: tuple[Sample, Sample]) -> float:
     """Return how many rows of each sample may be centres of the sums at all rows."""
     if any(sample.rest is not None or sample.pairs is not None for sample in samples):
+        return np.inf
+    if samples[0].points.shape[1] <= QUICK_COLUMNS:
         return np.inf
     return max(_FEWEST_CENTRES, _MOST_PAIRS / sum(map(len, samples)) / 2)
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from vwkde._coordinates.whitening import Whitening, whiten, whiten_blocks
 from vwkde._data.groups import number_groups
 from vwkde._data.in_memory import Held, without_repeats
+from vwkde._data.outliers import warn_about_outliers
 from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample, make_sample
 from vwkde._fit.averaging import Average
@@ -61,10 +62,12 @@ def make_problem(
     If they are not, repeated rows are looked for, and become weights.
     """
     placed: tuple[Pairs | None, Pairs | None] = (None, None)
+    given = held
     if pairs is None:
         whitening, held = _whiten(held)
     else:
         whitening, placed = _whiten_pairs(held, pairs)
+    warn_about_outliers(given, whitening.reach, pairs is not None)
     parts = zip(held.data, held.weights, copies, folds, held.rests(whitening), placed, held.groups, strict=True)
     p, q = (make_sample(whitening(x), *others) for x, *others in parts)
     p_group, q_group = number_groups(p.group, q.group)

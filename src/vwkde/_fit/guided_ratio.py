@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from vwkde._data.sample import Sample
 from vwkde._fit.kernel_pair import KernelPair
 from vwkde._models.derivatives import Models
-from vwkde._models.derivatives.tilted import TiltedDerivatives
+from vwkde._models.derivatives.tilted import GuideSlopes, TiltedDerivatives
 from vwkde._models.guides.cross_fit import CrossFitted
 from vwkde._models.log_loss import AtBoth
 from vwkde._models.weights.protocol import Weight
@@ -116,4 +116,5 @@ def tilted_derivatives(models: Models, guide: CrossFitted) -> Models:
     """Return the derivatives of the tilted densities that the kernel smooths; without a guide, of the densities."""
     if not guide.models:
         return models
-    return TiltedDerivatives(models[0], guide, 0.5), TiltedDerivatives(models[1], guide, -0.5)
+    slopes = GuideSlopes(guide)
+    return TiltedDerivatives(models[0], slopes, 0.5), TiltedDerivatives(models[1], slopes, -0.5)

@@ -1,8 +1,18 @@
-"""Contexts that suppress warnings which tell users nothing new."""
+"""Warnings which tell users nothing new are suppressed."""
 
+from typing import Any
+
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import validate_data
 
 from vwkde._runtime.filters import ignoring
 
 without_convergence_warnings = ignoring(category=ConvergenceWarning)
 """Suppress scikit-learn's warning that an optimiser stopped early: such candidates are compared as they are."""
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def validated(*arguments: Any, **named: Any) -> Any:
+    """Return what scikit-learn's `validate_data` returns. It adds up all numbers, and sums of large ones overflow."""
+    return validate_data(*arguments, **named)

@@ -13,7 +13,7 @@ from vwkde._models.guides.cross_fit import FOLDS
 from vwkde.information._forms import Asked, information
 from vwkde.information._mutual import check_rows, warn_if_open
 from vwkde.information._opinions import Opinion
-from vwkde.information._pairing import Paired, find_units, pair_rows
+from vwkde.information._pairing import Paired, find_units, in_canonical_order, pair_rows
 from vwkde.information._tables import codes_of
 from vwkde.results import Estimate
 
@@ -83,6 +83,7 @@ def conditional_mutual_information(
     True
     """
     x, y, z = check_rows(X=X, Y=Y, Z=Z)
+    x, y = in_canonical_order(x, y)
     asked = Asked(method, random_state, parameters)
     asked.ratio()._check_parameters(x, y)
     group = find_units(np.concatenate([x, z], axis=1), y, groups, random_state, "conditional_mutual_information")

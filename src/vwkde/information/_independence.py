@@ -18,15 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.utils import check_random_state
 
-from vwkde._answers.permutation import check_permutations, combine, p_values
-from vwkde._coordinates.axes import principal_axes
+from vwkde._answers.permutation import check_permutations, decide
+from vwkde._coordinates.axes import white
 from vwkde._coordinates.normal_scores import fit_normal_scores
 from vwkde._data.groups import FEWEST_GROUPS, check_groups
 from vwkde._data.validation import Array
-from vwkde._display import html, svg
+from vwkde._display.p_values import PermutationResult
 from vwkde._models.distances import median_distance
 from vwkde.information._mutual import check_rows
 
@@ -41,11 +40,11 @@ _MOST_COLUMNS = 20
 _LANDMARKS, _COMPONENTS = 400, 50
 """Rows whose kernel gives components, and how many of these are used."""
 _THINNEST = 1e-10
-"""Variance, relative to the largest, below which a direction does not vary."""
+"""Variance, relative to the largest, below which a component of a kernel does not vary."""
 
 
 @dataclass(frozen=True)
-class IndependenceResult:
+class IndependenceResult(PermutationResult):
     """The result of a test of independence.
 
     Parameters
@@ -65,25 +64,7 @@ class IndependenceResult:
       on their own: correlations 0.3, distances 0.004
     """
 
-    p_value: float
-    p_values: dict[str, float]
-    n_permutations: int
-
-    def __str__(self) -> str:
-        """Return a short report."""
-        parts = ", ".join(f"{name} {p:.3g}" for name, p in self.p_values.items())
-        return f"{self._headline()}\n  on their own: {parts}"
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the p-values on a logarithmic scale."""
-        all_of_them = {"together": self.p_value} | self.p_values
-        drawn = svg.dots(all_of_them, 1 / (self.n_permutations + 1), svg.Mark(0.05, "0.05"))
-        details = {name: f"p = {p:.3g}" for name, p in all_of_them.items()}
-        text = "p-values of the statistics, together and on their own"
-        return html.card(self._headline(), text, drawn, details=details)
-
-    def _headline(self) -> str:
-        return f"test of independence: p = {self.p_value:.3g} ({self.n_permutations} permutations)"
+    _name = "test of independence"
 
 
 def independence_test(
@@ -142,13 +123,8 @@ def independence_test(
         x, y = x[kept], y[kept]
     orders = np.array([np.arange(len(x)), *(_permuted(len(x), group, random) for _ in range(count))])
     of_x, of_y = (_features(values, each) for values, each in zip((x, y), random.spawn(2), strict=True))
-    ranks = {name: p_values(_statistic(of_x[name], of_y[name], orders)) for name in _WEIGHTS}
-    half = 0.5 / (count + 1)
-    return IndependenceResult(
-        float(p_values(combine(ranks, _WEIGHTS))[0] + half),
-        {name: float(values[0] + half) for name, values in ranks.items()},
-        count,
-    )
+    statistics = {name: _statistic(of_x[name], of_y[name], orders) for name in _WEIGHTS}
+    return IndependenceResult(*decide(statistics, _WEIGHTS), count)
 
 
 def _refuse_if_fixed(group: Ints) -> None:
@@ -196,15 +172,8 @@ def _features(values: Array, random: np.random.Generator) -> dict[str, Floats]:
 def _white_scores(values: Array) -> Floats:
     """Return normal scores of the columns, white as far as the rows determine their correlations."""
     ones = np.ones(len(values))
-    z = fit_normal_scores(values, values, (ones, ones))(values)
-    z = z - z.mean(axis=0)
-    spread = z.std(axis=0)
-    z = z[:, spread > 0] / spread[spread > 0]
-    if not z.shape[1]:
-        return np.zeros((len(values), 1))
-    shrinkage = ledoit_wolf_shrinkage(z, assume_centered=True)
-    correlation = (1 - shrinkage) * (z.T @ z / len(z)) + shrinkage * np.eye(z.shape[1])
-    return np.asarray(z @ principal_axes(correlation, _THINNEST).root)
+    z = white(fit_normal_scores(values, values, (ones, ones))(values))
+    return z if z.shape[1] else np.zeros((len(values), 1))
 
 
 def _moments(z: Floats) -> Floats:

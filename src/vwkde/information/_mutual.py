@@ -7,7 +7,7 @@ from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning
 from vwkde.information._forms import Asked, information
-from vwkde.information._pairing import make_pairs
+from vwkde.information._pairing import in_canonical_order, make_pairs
 from vwkde.results import Estimate
 
 
@@ -77,7 +77,7 @@ def mutual_information(
     >>> low < 0.347 < high
     True
     """
-    x, y = check_rows(X=X, Y=Y)
+    x, y = in_canonical_order(*check_rows(X=X, Y=Y))
     asked = Asked(method, random_state, parameters)
     asked.ratio()._check_parameters(x, y)
     paired = make_pairs(x, y, groups, random_state)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 
 from vwkde._data.copies import find_distinct
@@ -68,6 +69,21 @@ class Paired:
     def variance_of_mean(self, terms: Floats) -> float:
         """Return the variance of the mean of one term per row."""
         return variance_of_mean(terms, np.ones(len(terms)), self.group)
+
+
+def in_canonical_order(x: Array, y: Array) -> tuple[Array, Array]:
+    """Return X and Y in an order that does not depend on which of them is called X: information is symmetric.
+
+    The one with fewer columns comes first, or that whose first rows are closer to the median of its columns, which
+    neither units nor signs change.
+    """
+    keys = [(values.shape[1], *_from_the_middle(values).ravel().tolist()) for values in (x, y)]
+    return (x, y) if keys[0] <= keys[1] else (y, x)
+
+
+def _from_the_middle(values: Array) -> Floats:
+    """Return how far the rank of each value is from the middle of its column."""
+    return np.asarray(np.abs(rankdata(values, axis=0) - (len(values) + 1) / 2))
 
 
 def make_pairs(x: Array, y: Array, groups: Any, random_state: Any) -> Paired:

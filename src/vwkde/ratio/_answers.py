@@ -47,7 +47,7 @@ class RatioAnswers(AnswersAtPoints):
             "kl", "reverse-kl", "jensen-shannon", "renyi", "hellinger" (the distance, between 0 and 1), "chi2" or
             "total-variation".
         order : float, optional
-            The order of "renyi": positive and not 1. No other kind has one.
+            The order of "renyi": positive, not 1, and at most 1000. No other kind has one.
         interval : {"influence", "quick", "subsample"}, default="influence"
             Where the standard error comes from: influence functions, which cost nothing ("quick" is another name), or
             thirty fits to random halves of the rows.
@@ -88,6 +88,7 @@ class RatioAnswers(AnswersAtPoints):
         """
         check_is_fitted(self, "weight_")
         options = check_divergence(kind, order)
+        order = options.get("order")
         check_interval(interval, confidence_level)
         compute = partial(KINDS[kind], **options)
         p, q = at_samples(self._fitted)

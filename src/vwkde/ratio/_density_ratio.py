@@ -251,8 +251,8 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         Warns
         -----
         DegenerateDataWarning
-            If columns carry no variation or label rows, the rows are too few for the columns or for the guide, or rows
-            nearly repeat others.
+            If columns carry no variation or label rows, the rows are too few for the columns or for the guide, rows
+            nearly repeat others, or values are far beyond all others.
 
         Examples
         --------
@@ -335,9 +335,14 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         return isinstance(self.guide, list | tuple) or (isinstance(self.guide, str) and self.guide == "auto")
 
     def _check_combination(self) -> None:
-        """Refuse lists with other things than guides, and parameters of the weight that a choice would ignore."""
+        """Refuse what is no guide, alone or in a list, and parameters of the weight that a choice would ignore."""
         if isinstance(self.guide, list | tuple):
             _check_guides(self.guide)
+        elif self.guide is not None and not isinstance(self.guide, str) and not _is_classifier(self.guide):
+            raise ValueError(
+                f"The 'guide' parameter of DensityRatio must be a classifier that scikit-learn can clone, not a class. "
+                f"Got {self.guide!r} instead; pass an instance of a class derived from sklearn.base.BaseEstimator."
+            )
         if not self._is_auto:
             return
         for name, value in _CHOSEN_WITH_THE_GUIDE.items():
@@ -354,12 +359,18 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         return ratio_card(self) if hasattr(self, "weight_") else ""
 
 
+def _is_classifier(guide: Any) -> bool:
+    """Return whether a guide is a classifier that can be cloned, which classes cannot."""
+    return all(hasattr(guide, name) for name in ("fit", "predict_proba", "get_params")) and not isinstance(guide, type)
+
+
 def _check_guides(guides: Sequence[Any]) -> None:
     """Refuse a list of guides that is empty or has something else in it."""
-    classifiers = [g for g in guides if hasattr(g, "predict_proba") and not isinstance(g, type)]
+    classifiers = [g for g in guides if _is_classifier(g)]
     wrong = [g for g in guides if not (isinstance(g, str) and g in GUIDES) and not any(g is c for c in classifiers)]
     if wrong or not guides:
         raise ValueError(
             f"The 'guide' parameter of DensityRatio, if a list, must have at least one guide, each a name out of "
-            f"{list(GUIDES)} or a classifier with the methods fit and predict_proba. Got {wrong or guides!r} instead."
+            f"{list(GUIDES)} or a classifier with the methods fit, predict_proba and get_params. Got "
+            f"{wrong or guides!r} instead."
         )

@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any
 
 from vwkde._data.sample import Sample
-from vwkde._models.guides.classifiers import ADDITIVE, boosting_forms, fit_classifier
+from vwkde._models.guides.boosting import boosting_forms
+from vwkde._models.guides.classifiers import ADDITIVE, fit_classifier
 from vwkde._models.guides.densities import (
     fit_gaussians,
     fit_shared_gaussians,

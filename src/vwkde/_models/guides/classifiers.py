@@ -1,13 +1,11 @@
 """Guides made of a classifier: the log odds that a row comes from the numerator."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
@@ -15,7 +13,6 @@ from sklearn.utils.validation import has_fit_parameter
 
 from vwkde._compute import parallel
 from vwkde._data.sample import Sample
-from vwkde._models.guides.kind import Fit
 from vwkde._runtime.quiet import without_convergence_warnings
 
 Floats = NDArray[np.float64]
@@ -23,6 +20,8 @@ Floats = NDArray[np.float64]
 WORTH_THREADS = 100_000
 """Numbers in the samples from which several threads gain more time than they lose to the interpreter lock."""
 _KNOTS = 8
+_ROUNDING = 1e-6
+"""How far beyond zero and one rounding takes probabilities, in single precision too."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,10 @@ class LogOdds:
     def __call__(self, x: Floats) -> Floats:
         """Return the log odds; probabilities are kept `least` away from zero and one."""
         with parallel.single_threaded() if x.size < WORTH_THREADS else parallel.openmp():
-            probability = np.clip(self.classifier.predict_proba(x)[:, 1], self.least, 1 - self.least)
-        return np.log(probability) - np.log1p(-probability) - self.prior_log_odds
+            given = np.asarray(self.classifier.predict_proba(x))
+        _check_probabilities(given, len(x), self.classifier)
+        probability = np.clip(given[:, 1], self.least, 1 - self.least)
+        return np.asarray(np.log(probability) - np.log1p(-probability) - self.prior_log_odds)
 
 
 def fit_classifier(classifier: Any, numerator: Sample, denominator: Sample) -> LogOdds:
@@ -54,6 +55,22 @@ def fit_classifier(classifier: Any, numerator: Sample, denominator: Sample) -> L
     return LogOdds(fitted, prior, 1 / (2 * len(x)))
 
 
+def _check_probabilities(given: NDArray[Any], rows: int, classifier: Any) -> None:
+    """Refuse what a classifier of the user may return instead of the probabilities of two classes."""
+    if given.shape != (rows, 2) or given.dtype.kind != "f":
+        fault = f"Got {given.dtype} of shape {given.shape}"
+    else:
+        wrong = given[~(np.abs(given - 0.5) <= 0.5 + _ROUNDING)]
+        if not len(wrong):
+            return
+        fault = f"Got values such as {wrong[0]}"
+    raise ValueError(
+        f"The 'guide' parameter of DensityRatio must be a classifier whose predict_proba returns two probabilities for "
+        f"each row, here an array of shape ({rows}, 2). {fault} from {type(classifier).__name__} instead; check its "
+        f"predict_proba."
+    )
+
+
 def _weight_parameter(classifier: Any) -> str | None:
     """Return the name under which `fit` takes row weights, if it does."""
     if not hasattr(classifier, "steps"):
@@ -66,41 +83,24 @@ class AdditiveSplines(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Cubic splines of single columns, with knots at quantiles; columns of few values are left unchanged."""
 
     def fit(self, x: Floats, y: Any = None) -> Self:
-        """Place the knots."""
+        """Place the knots; columns with equally many of them share a transformer, which is faster than one each."""
         del y
         levels = np.linspace(0, 1, _KNOTS)
         knots = [np.unique(np.quantile(column, levels)) for column in x.T]
-        self.splines_ = [
-            SplineTransformer(knots=k[:, None], extrapolation="linear", include_bias=False).fit(column[:, None])
-            if len(k) > 2
-            else None
-            for k, column in zip(knots, x.T, strict=True)
-        ]
+        counts = np.array([len(each) for each in knots])
+        self.unchanged_ = np.flatnonzero(counts <= 2)
+        self.splines_ = []
+        for count in np.unique(counts[counts > 2]):
+            columns = np.flatnonzero(counts == count)
+            shared = np.column_stack([knots[column] for column in columns])
+            splines = SplineTransformer(knots=shared, extrapolation="linear", include_bias=False)
+            self.splines_.append((columns, splines.fit(x[:, columns])))
         return self
 
     def transform(self, x: Floats) -> Floats:
         """Return the splines' values, side by side."""
-        columns = [column[:, None] for column in x.T]
-        parts = [s.transform(column) if s else column for s, column in zip(self.splines_, columns, strict=True)]
-        return np.concatenate(parts, axis=1)
+        parts = [splines.transform(x[:, columns]) for columns, splines in self.splines_]
+        return np.concatenate([*parts, x[:, self.unchanged_]], axis=1)
 
 
 ADDITIVE = make_pipeline(AdditiveSplines(), LogisticRegression(max_iter=1_000))
-
-
-def _boosting(rounds: int, leaves: int) -> HistGradientBoostingClassifier:
-    return HistGradientBoostingClassifier(
-        max_iter=rounds, max_leaf_nodes=leaves, max_bins=63, l2_regularization=1.0, early_stopping=False, random_state=0
-    )
-
-
-BOOSTING = _boosting(60, 8)
-_LARGER = {2_000: _boosting(150, 16), 10_000: _boosting(400, 31)}
-"""Larger trees, and more of them, by the rows of the smaller sample from which they may be worth their time."""
-
-
-def boosting_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
-    """Return boosted trees, and more and larger ones if there are many rows."""
-    rows = min(numerator.effective_rows, denominator.effective_rows)
-    kinds = [BOOSTING, *(larger for fewest, larger in _LARGER.items() if rows >= fewest)]
-    return tuple(partial(fit_classifier, kind) for kind in kinds)

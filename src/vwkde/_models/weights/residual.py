@@ -32,9 +32,10 @@ def bias_terms(numerator: Derivatives, denominator: Derivatives, x: Floats) -> B
     terms = BiasTerms(np.empty_like(x), np.empty(len(x)))
 
     def work(rows: slice) -> None:
-        laplacians = numerator.laplacian_over_density(x[rows]) - denominator.laplacian_over_density(x[rows])
+        at = x[rows]
+        laplacians = numerator.laplacian_over_density(at) - denominator.laplacian_over_density(at)
         terms.unweighted[rows] = 0.5 * laplacians
-        terms.direction[rows] = numerator.score(x[rows]) - denominator.score(x[rows])
+        terms.direction[rows] = numerator.score(at) - denominator.score(at)
 
     parallel.run_over_rows(work, len(x), parallel.rows_at_a_time(x.shape[1]))
     return terms

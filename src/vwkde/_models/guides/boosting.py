@@ -1,0 +1,82 @@
+"""The guide named "boosting": the log odds of boosted trees.
+
+The trees see each column in steps, between quantiles of its values. scikit-learn would find these by itself, but takes
+very long to do so for many columns of rows with different weights.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from vwkde._data.sample import Sample
+from vwkde._models.guides.classifiers import LogOdds, fit_classifier
+from vwkde._models.guides.kind import Fit
+
+Floats = NDArray[np.float64]
+
+_STEPS = 63
+"""Steps of a column: so few that a tree is grown quickly."""
+_ROUNDING = 1e-12
+
+
+def _trees(rounds: int, leaves: int) -> HistGradientBoostingClassifier:
+    return HistGradientBoostingClassifier(
+        max_iter=rounds,
+        max_leaf_nodes=leaves,
+        max_bins=_STEPS,
+        l2_regularization=1.0,
+        early_stopping=False,
+        random_state=0,
+    )
+
+
+BOOSTING = _trees(60, 8)
+_LARGER = {2_000: _trees(150, 16), 10_000: _trees(400, 31)}
+"""Larger trees, and more of them, by the rows of the smaller sample from which they may be worth their time."""
+
+
+@dataclass(frozen=True)
+class OnSteps:
+    """A guide that sees the number of the step that each value is on; `edges` are those between the steps."""
+
+    edges: tuple[Floats, ...]
+    guide: LogOdds
+
+    def __call__(self, x: Floats) -> Floats:
+        """Return the log odds."""
+        return self.guide(_numbers(x, self.edges))
+
+
+def boosting_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
+    """Return boosted trees, and more and larger ones if there are many rows."""
+    rows = min(numerator.effective_rows, denominator.effective_rows)
+    kinds = [BOOSTING, *(larger for fewest, larger in _LARGER.items() if rows >= fewest)]
+    return tuple(partial(fit_boosting, kind) for kind in kinds)
+
+
+def fit_boosting(trees: HistGradientBoostingClassifier, numerator: Sample, denominator: Sample) -> OnSteps:
+    """Return the guide from boosted trees."""
+    samples = numerator, denominator
+    weight = np.concatenate([sample.weight / sample.weight.sum() for sample in samples])
+    edges = tuple(_edges(column, weight) for column in np.concatenate([sample.points for sample in samples]).T)
+    p, q = (replace(sample, points=_numbers(sample.points, edges)) for sample in samples)
+    return OnSteps(edges, fit_classifier(trees, p, q))
+
+
+def _edges(column: Floats, weight: Floats) -> Floats:
+    """Return the midpoints between the values of a column, or quantiles if they are many."""
+    values, place = np.unique(column, return_inverse=True)
+    if len(values) <= _STEPS:
+        return np.asarray((values[1:] + values[:-1]) / 2)
+    mass = np.cumsum(np.bincount(place.ravel(), weights=weight))
+    wanted = mass[-1] * np.arange(1, _STEPS) / _STEPS
+    below, above = (np.searchsorted(mass, wanted * (1 + by)) for by in (-_ROUNDING, _ROUNDING))
+    return np.unique((values[below] + values[above]) / 2)
+
+
+def _numbers(x: Floats, edges: tuple[Floats, ...]) -> Floats:
+    columns = [np.searchsorted(each, column) for each, column in zip(edges, x.T, strict=True)]
+    return np.column_stack(columns).astype(np.float64)
