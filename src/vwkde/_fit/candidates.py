@@ -209,7 +209,10 @@ def judged_by_all_rows(candidate: Candidate, space: Space, ratio: Ratio) -> Cand
     """Return a candidate with the log ratios of its fit to all rows of its space."""
     if _rows(candidate.space) == _rows(space):
         return candidate
-    return replace(candidate, space=space, form=Form(ratio.guide, ratio.weight), at_samples=ratio.at_samples)
+    bandwidth = None if candidate.bandwidth is None else ratio.bandwidth
+    return replace(
+        candidate, space=space, form=Form(ratio.guide, ratio.weight), bandwidth=bandwidth, at_samples=ratio.at_samples
+    )
 
 
 def _rows(space: Space) -> int:
