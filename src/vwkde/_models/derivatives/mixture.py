@@ -30,7 +30,11 @@ _STARTS, _MORE_STARTS = 2, 6
 """Starts of each search. With one covariance for all components there are more: in many columns most starts fail."""
 _MANY_COLUMNS = 6
 _MOST_ROWS = 5_000
-"""Rows on which components are fitted: more would hardly change them."""
+"""Rows on which components are fitted while their number is looked for."""
+_MORE_ROWS = 20_000
+"""Rows on which a known number of them is fitted; more would hardly change them."""
+_TOLERANCE, _FINER = 1e-3, 1e-4
+"""Gain of the mean log likelihood at which a fit ends: with few rows, and with many, which tell more."""
 _THINNEST = 1e-4
 """Variance, relative to the sample's, below which a component is a set of equal rows and not a mode."""
 
@@ -130,7 +134,8 @@ def fit_mixture(
         return one
     root = np.linalg.cholesky(gaussian.precision)
     white = (x - gaussian.mean) @ root
-    drawn = _draw_by_weight(white, weight, np.random.default_rng(random_state))
+    most = _MOST_ROWS if like is None else _MORE_ROWS
+    drawn = _draw_by_weight(white, weight, np.random.default_rng(random_state), most)
     shapes, counts = (_SHAPES, _COUNTS) if like is None else ((like.shape,), (len(like.weights),))
     searches = [_search(shape, counts, drawn, white, weight, rows, random_state) for shape in shapes]
     _, best = min(searches, key=lambda search: search[0])
@@ -178,7 +183,8 @@ def _search(
 
 def _fit_full(x: Floats, count: int, random_state: int, **start: Floats) -> MixtureDerivatives:
     """Fit components with a covariance each."""
-    model = GaussianMixture(count, random_state=random_state, **start)
+    tolerance = _TOLERANCE if len(x) <= _MOST_ROWS else _FINER
+    model = GaussianMixture(count, random_state=random_state, tol=tolerance, **start)
     with without_convergence_warnings():
         model.fit(x)
     return make_mixture(model.weights_, model.means_, model.precisions_)
@@ -220,12 +226,12 @@ def _fewest_rows(columns: int) -> int:
     return max(10, 2 * columns + 1)
 
 
-def _draw_by_weight(x: Floats, weight: Floats, random: np.random.Generator) -> Floats:
+def _draw_by_weight(x: Floats, weight: Floats, random: np.random.Generator, most: int = _MOST_ROWS) -> Floats:
     """Return rows that represent the weighted sample: one from each of its consecutive parts of equal weight.
 
-    With equal weights and at most `_MOST_ROWS` rows, it is the sample itself.
+    With equal weights and at most `most` rows, it is the sample itself.
     """
-    total = min(len(x), _MOST_ROWS)
+    total = min(len(x), most)
     heights = np.cumsum(weight)
     at = (np.arange(total) + random.random(total)) * heights[-1] / total
     return x[np.minimum(np.searchsorted(heights, at, side="right"), len(x) - 1)]
