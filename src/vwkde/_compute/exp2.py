@@ -9,16 +9,13 @@ The coefficients are the near-minimax fits of degree 10 (relative error 2e-16) a
 the exponent bits would give garbage.
 """
 
-from typing import Any
-
 import numpy as np
 from numba import types
 from numba.extending import overload
 
 from vwkde._compute.compile import compiled
+from vwkde._compute.precision import LIMIT_32, LIMIT_64
 
-LIMIT_64 = 1000.0
-LIMIT_32 = np.float32(110.0)
 _ROUND_64 = 1.5 * 2.0**52
 _ROUND_32 = np.float32(1.5 * 2.0**23)
 
@@ -34,11 +31,6 @@ _A0, _A1, _A2, _A3, _A4, _A5, _A6 = (
         0.0001546144469856913,
     )
 )
-
-
-def limit(dtype: np.dtype[Any]) -> float:
-    """Return the absolute argument beyond which `exp2` is constant."""
-    return LIMIT_64 if dtype == np.float64 else float(LIMIT_32)
 
 
 @compiled("contract")

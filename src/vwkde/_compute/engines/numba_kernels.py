@@ -14,11 +14,8 @@ Inner functions take whole arrays and indices, not rows: creating a view of a ro
 import numpy as np
 
 from vwkde._compute.compile import compiled
+from vwkde._compute.engines.tiles import ROWS
 from vwkde._compute.exp2 import exp2
-
-ROWS = 64
-COLUMNS = 512
-"""A tile of 64 × 512 doubles fills a quarter of a 1 MiB L2 cache."""
 
 _REASSOCIATE = ("reassoc", "contract", "nsz")
 """Allows vectorised sums; infinities and NaN keep their meaning."""
@@ -142,7 +139,7 @@ def max_rows(x, tiles, column, product, excluded, first, largest):
 
 @compiled()
 def sum_rows_of_grid(x, tiles, column, row, product, excluded, first, weight, scales, lengths, smallest, total):
-    """Add Σ_j weight_j · 2^(scale·(exponent + column − row)) to `total` (bandwidths, queries, weights).
+    """Add Σ_j weight_j · 2^(scale·(exponent + column − row)) to `total` (queries, bandwidths, weights).
 
     Each scale starts a chain of the given length. One exponential serves a chain: each bandwidth is smaller by √2 than
     the one before, so its kernel is the square.
@@ -163,7 +160,7 @@ def sum_rows_of_grid(x, tiles, column, row, product, excluded, first, weight, sc
                         if step > 0:
                             _square(u, smallest)
                         for c in range(weight.shape[1]):
-                            total[g, i, c] += _weighted_sum(u, weight, k, c)
+                            total[i, g, c] += _weighted_sum(u, weight, k, c)
                         g += 1
 
 
