@@ -33,7 +33,7 @@ _A0, _A1, _A2, _A3, _A4, _A5, _A6 = (
 )
 
 
-@compiled("contract")
+@compiled("contract", inner=True)
 def _exp2_64(x):
     x = min(max(x, -LIMIT_64), LIMIT_64)
     shifted = x + _ROUND_64
@@ -47,7 +47,7 @@ def _exp2_64(x):
     return np.int64(np.float64(y).view(np.int64) + (np.float64(shifted).view(np.int64) << 52)).view(np.float64)
 
 
-@compiled("contract")
+@compiled("contract", inner=True)
 def _exp2_32(x):
     x = min(max(x, -LIMIT_32), LIMIT_32)
     shifted = x + _ROUND_32
