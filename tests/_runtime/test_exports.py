@@ -27,6 +27,24 @@ def test_the_collector_is_left_as_it_was_after_an_error(collector):
     assert gc.isenabled() == collector
 
 
+def test_what_is_made_meanwhile_is_old_and_nothing_stays_frozen():
+    with garbage_left():
+        made = [[] for _ in range(10)]
+    assert any(each is made for each in gc.get_objects(generation=2))
+    assert gc.get_freeze_count() == 0
+
+
+def test_what_others_have_frozen_stays_frozen():
+    gc.freeze()
+    try:
+        frozen = gc.get_freeze_count()
+        with garbage_left():
+            pass
+        assert gc.get_freeze_count() >= 0.9 * frozen > 0
+    finally:
+        gc.unfreeze()
+
+
 def test_names_load_from_their_modules():
     get, names = lazy_names("vwkde._runtime", {"lazy_names": "exports"})
     assert get("lazy_names") is lazy_names
