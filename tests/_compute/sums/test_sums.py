@@ -73,6 +73,16 @@ def test_logs_are_right_far_below_the_smallest_number(monkeypatch, loops, d, dty
     assert relative_error(found, expected) < TOLERANCE[dtype]
 
 
+@pytest.mark.parametrize("loops", LOOPS)
+@pytest.mark.parametrize("bandwidth", [0.5, [0.5, 0.6]])
+@pytest.mark.parametrize("d", [2, 9])
+@pytest.mark.parametrize("points", [[0.0], [0.0, 1e200]], ids=["alone", "too far for a square"])
+def test_a_point_without_others_in_reach_has_a_sum_of_nothing(monkeypatch, loops, bandwidth, d, points):
+    take_loops(monkeypatch, loops)
+    x = np.tile(points, (d, 1)).T
+    assert np.isneginf(log_kernel_sums(x, x, bandwidth, leave_one_out=True)).all()
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("d", [1, 5, 9])
 @pytest.mark.parametrize("leave_one_out", [False, True])

@@ -3,7 +3,8 @@
 For problems so small that loading the compiler, or compiling, would take longer than the sums.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,21 @@ Floats = NDArray[np.floating]
 Ints = NDArray[np.int64]
 
 
+def _silent(loop: Callable[..., None]) -> Callable[..., None]:
+    """Compute without warnings, as compiled loops do.
+
+    The squares of far points overflow to −∞, and the shift of a row with nothing to sum is −∞.
+    """
+
+    @wraps(loop)
+    def silent(*arguments: Any) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):  # a new one each time: threads must not share it
+            loop(*arguments)
+
+    return silent
+
+
+@_silent
 def sum_rows(
     x: Floats, tiles: Floats, column: Floats, row: Floats, product: bool, excluded: Ints, first: int, total: Floats
 ) -> None:
@@ -25,6 +41,7 @@ def sum_rows(
         total[rows] += _exp2(exponent, exponent).sum(axis=1)
 
 
+@_silent
 def max_rows(
     x: Floats, tiles: Floats, column: Floats, product: bool, excluded: Ints, first: int, largest: Floats
 ) -> None:
@@ -33,6 +50,7 @@ def max_rows(
         np.maximum(largest[rows], exponent.max(axis=1), out=largest[rows])
 
 
+@_silent
 def sum_rows_of_grid(
     x: Floats,
     tiles: Floats,
