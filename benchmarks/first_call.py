@@ -51,7 +51,8 @@ def write_samples(folder: Path, rows: int, columns: int) -> None:
 def time_process(command: list[str], folder: Path) -> Times:
     """Run a command in the folder, with the package there; return its elapsed time and its processor time."""
     environment = os.environ | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "numba")}
-    environment.pop("PYTHONPYCACHEPREFIX", None)
+    for name in ("PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE"):
+        environment.pop(name, None)
     before, start = os.times(), perf_counter()
     subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
     elapsed, after = perf_counter() - start, os.times()
