@@ -1,7 +1,7 @@
 """When compiled loops are worth their start: a process that needs none does not load the compiler."""
 
-_FEW_PAIRS = 2**20
-"""Pairs of rows up to which NumPy is about as fast as compiled loops: two samples of a thousand rows."""
+_FEW_PAIRS = 2**18
+"""Pairs of rows up to which NumPy is about as fast as compiled loops: two samples of five hundred rows."""
 
 
 def worth_compiling(pairs: int) -> bool:
