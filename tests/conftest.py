@@ -34,6 +34,7 @@ SLOW = {
         "test_torch_gives_the_answers_of_numba",
         "test_without_torch_the_command_that_installs_it_is_told",
     ),
+    "_compute/test_compile.py": ("test_a_second_process_compiles_nothing",),
     "_coordinates/test_directions.py": (
         "test_many_directions_are_none_to_choose_from",
         "test_two_directions_of_twelve_are_found_where_first_and_second_moments_agree",
@@ -148,7 +149,10 @@ SLOW = {
         "test_real_images_are_told_apart",
     ),
     "reproduce/test_tasks.py": ("test_outcomes_come_by_name",),
-    "test_architecture.py": ("test_estimating_loads_neither",),
+    "test_architecture.py": (
+        "test_estimating_loads_neither",
+        "test_only_estimates_of_many_rows_load_the_compiler",
+    ),
     "test_bench.py": (
         "test_every_engine_takes_part",
         "test_every_task_is_timed",

@@ -68,6 +68,16 @@ def test_importing_loads_nothing_heavy():
 def test_estimating_loads_neither_torch_nor_matplotlib_nor_dask():
     code = (
         "import sys, numpy as np, vwkde; x = np.arange(9.0) ** 1.5; vwkde.kl_divergence(x, x + 0.1); "
-        "print([m for m in ('torch', 'matplotlib', 'dask') if m in sys.modules])"
+        "print([m for m in ('torch', 'matplotlib', 'dask', 'typer', 'vwkde.baselines') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize(("rows", "loaded"), [(400, False), (1_100, True)])
+def test_only_estimates_of_many_rows_load_the_compiler(rows, loaded):
+    code = (
+        f"import sys, numpy as np, vwkde; p, q = np.random.default_rng(0).normal(size=(2, {rows}, 2)); "
+        "vwkde.kl_divergence(p, q, guide='gaussian'); print('numba' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == f"{loaded}\n"

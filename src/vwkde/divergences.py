@@ -1,16 +1,17 @@
 """Questions about two samples, answered in one call."""
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._answers.functionals import check_divergence, check_interval
-from vwkde.baselines import BASELINES
-from vwkde.baselines.ratio import BaselineRatio
 from vwkde.catalogue import is_baseline, parameters_of
 from vwkde.ratio import DensityRatio
 from vwkde.results import Estimate
+
+if TYPE_CHECKING:
+    from vwkde.baselines.ratio import BaselineRatio
 
 __all__ = ["divergence", "kl_divergence", "log_density_ratio", "make_estimator", "make_ratio"]
 
@@ -245,7 +246,7 @@ def log_density_ratio(
     return ratio.log_ratio(at)
 
 
-def make_estimator(method: str | None, parameters: dict[str, Any]) -> DensityRatio | BaselineRatio:
+def make_estimator(method: str | None, parameters: dict[str, Any]) -> "DensityRatio | BaselineRatio":
     """Return the unfitted estimator that a method names.
 
     Parameters
@@ -268,6 +269,9 @@ def make_estimator(method: str | None, parameters: dict[str, Any]) -> DensityRat
     """
     if not is_baseline(method):
         return make_ratio(method, parameters)
+    from vwkde.baselines import BASELINES  # only now: no other estimate waits for them
+    from vwkde.baselines.ratio import BaselineRatio
+
     settings = dict(parameters)
     return BaselineRatio(str(method), BASELINES[str(method)], settings, settings.pop("random_state", 0))
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from vwkde._compute.compile import compiled
-from vwkde._compute.exp2 import exp2, limit
+from vwkde._compute.exp2 import exp2
+from vwkde._compute.precision import limit
 
 
 @compiled()

@@ -9,6 +9,8 @@
 | "reference"   | plain NumPy, slow: the oracle for the others                 | the CPU                              |
 | "dask"        | what "numba" does, distributed by Dask                       | the workers of the current client    |
 
+The tiles of "numba" and "dask" are compiled where that is worth its time; small problems are summed by NumPy.
+
 "auto" uses "triton" on a CUDA GPU, or "torch" if Triton is not installed. On the CPU it uses "dask" for Dask arrays,
 whose rows Dask always distributes, and "numba" for everything else. The device is the one in the `device` parameter,
 else the device of the input tensors, else the CPU; only "triton" looks for a GPU by itself.

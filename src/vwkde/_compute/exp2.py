@@ -9,16 +9,13 @@ The coefficients are the near-minimax fits of degree 10 (relative error 2e-16) a
 the exponent bits would give garbage.
 """
 
-from typing import Any
-
 import numpy as np
 from numba import types
 from numba.extending import overload
 
 from vwkde._compute.compile import compiled
+from vwkde._compute.precision import LIMIT_32, LIMIT_64
 
-LIMIT_64 = 1000.0
-LIMIT_32 = np.float32(110.0)
 _ROUND_64 = 1.5 * 2.0**52
 _ROUND_32 = np.float32(1.5 * 2.0**23)
 
@@ -36,12 +33,7 @@ _A0, _A1, _A2, _A3, _A4, _A5, _A6 = (
 )
 
 
-def limit(dtype: np.dtype[Any]) -> float:
-    """Return the absolute argument beyond which `exp2` is constant."""
-    return LIMIT_64 if dtype == np.float64 else float(LIMIT_32)
-
-
-@compiled("contract")
+@compiled("contract", inner=True)
 def _exp2_64(x):
     x = min(max(x, -LIMIT_64), LIMIT_64)
     shifted = x + _ROUND_64
@@ -55,7 +47,7 @@ def _exp2_64(x):
     return np.int64(np.float64(y).view(np.int64) + (np.float64(shifted).view(np.int64) << 52)).view(np.float64)
 
 
-@compiled("contract")
+@compiled("contract", inner=True)
 def _exp2_32(x):
     x = min(max(x, -LIMIT_32), LIMIT_32)
     shifted = x + _ROUND_32

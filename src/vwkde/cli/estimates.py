@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
+from vwkde._runtime.exports import garbage_left
 from vwkde.catalogue import is_baseline, methods
 from vwkde.cli.console import bars
 from vwkde.cli.options import Json, Seed, names_in
@@ -41,7 +42,8 @@ def kl(
     as_json: Json = False,
 ) -> None:
     """Estimate the KL divergence KL(P ‖ Q) from two samples."""
-    from vwkde.divergences import kl_divergence
+    with garbage_left():
+        from vwkde.divergences import kl_divergence
 
     p, q = (_sample(path, columns, method) for path in (numerator, denominator))
     with bars():
@@ -69,7 +71,9 @@ def ratio(
     """Estimate the log density ratio log p/q at given points, and the posterior of P for equal priors."""
     from vwkde._answers.posterior import posterior
     from vwkde._data.tables import check_target, write_table
-    from vwkde.divergences import make_estimator
+
+    with garbage_left():
+        from vwkde.divergences import make_estimator
 
     if output is not None:
         check_target(output)

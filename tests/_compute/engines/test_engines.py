@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from support.loops import take_loops
 from vwkde._compute.engines import ENGINES
 from vwkde._compute.resources import Resources
 from vwkde._compute.sums import log_kernel_sums
@@ -29,11 +30,20 @@ def usable(engine, device):
 
 
 @pytest.fixture(
-    params=[("numba", "cpu"), ("torch", "cpu"), ("torch", "cuda"), ("triton", "cuda")],
+    params=[
+        ("numba", "cpu", "compiled"),
+        ("numba", "cpu", "NumPy"),
+        ("torch", "cpu"),
+        ("torch", "cuda"),
+        ("triton", "cuda"),
+    ],
     ids=lambda param: "-".join(param),
 )
-def resources(request):
-    return usable(*request.param)
+def resources(request, monkeypatch):
+    engine, device, *loops = request.param
+    for each in loops:
+        take_loops(monkeypatch, each)
+    return usable(engine, device)
 
 
 def draw(n, m, d, dtype, offset=0.0, seed=0):

@@ -1,4 +1,4 @@
-"""The reference and the compiled tiles against exact arithmetic, sizes that cross all block boundaries, and refusals.
+"""The reference and the tiles against exact arithmetic, sizes that cross all block boundaries, and refusals.
 
 What every engine must do is in `test_engines.py`.
 """
@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from support.loops import LOOPS, take_loops
 from vwkde._compute import parallel
 from vwkde._compute.engines import ENGINES
 from vwkde._compute.resources import Resources
@@ -27,6 +28,14 @@ def exact_log_sum(x, points, bandwidth, log_weight):
         return float(largest + mpmath.log(sum(mpmath.exp(t - largest) for t in terms)))
 
 
+def by(loops, monkeypatch):
+    """Return the resources that sum by these loops, or by the reference."""
+    if loops == "reference":
+        return Resources(ENGINES["reference"])
+    take_loops(monkeypatch, loops)
+    return Resources()
+
+
 def relative_error(found, expected):
     return np.max(np.abs(found - expected) / (1 + np.abs(expected)))
 
@@ -38,36 +47,48 @@ def draw(n, m, d, dtype=np.float64, offset=0.0, seed=0):
     return queries, points, random.normal(size=m)
 
 
-@pytest.mark.parametrize("engine", ["numba", "reference"])
+@pytest.mark.parametrize("loops", [*LOOPS, "reference"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("offset", [0.0, 1e3])
 @pytest.mark.parametrize("times_scott", [1.0, 0.1])
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 6, 7, 20])
-def test_agrees_with_exact_arithmetic(engine, dtype, offset, times_scott, d):
+def test_agrees_with_exact_arithmetic(monkeypatch, loops, dtype, offset, times_scott, d):
     queries, points, log_weight = draw(12, 80, d, dtype, offset)
     bandwidth = times_scott * 80 ** (-1 / (d + 4))
     expected = [exact_log_sum(x, points, bandwidth, log_weight) for x in queries]
-    found = log_kernel_sums(queries, points, bandwidth, log_weight=log_weight, resources=Resources(ENGINES[engine]))
+    found = log_kernel_sums(queries, points, bandwidth, log_weight=log_weight, resources=by(loops, monkeypatch))
     assert found.dtype == np.float64
     assert relative_error(found, np.array(expected)) < TOLERANCE[dtype]
 
 
-@pytest.mark.parametrize("engine", ["numba", "reference"])
+@pytest.mark.parametrize("loops", [*LOOPS, "reference"])
 @pytest.mark.parametrize("d", [2, 20])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_logs_are_right_far_below_the_smallest_number(engine, d, dtype):
+def test_logs_are_right_far_below_the_smallest_number(monkeypatch, loops, d, dtype):
     queries, points, log_weight = draw(5, 60, d, dtype)
     queries = queries + np.array([0, 10, 100, 450, 2000], dtype)[:, None]
     expected = np.array([exact_log_sum(x, points, 1.0, log_weight) for x in queries])
     assert expected.min() < -1e5
-    found = log_kernel_sums(queries, points, 1.0, log_weight=log_weight, resources=Resources(ENGINES[engine]))
+    found = log_kernel_sums(queries, points, 1.0, log_weight=log_weight, resources=by(loops, monkeypatch))
     assert relative_error(found, expected) < TOLERANCE[dtype]
+
+
+@pytest.mark.parametrize("loops", LOOPS)
+@pytest.mark.parametrize("bandwidth", [0.5, [0.5, 0.6]])
+@pytest.mark.parametrize("d", [2, 9])
+@pytest.mark.parametrize("points", [[0.0], [0.0, 1e200]], ids=["alone", "too far for a square"])
+def test_a_point_without_others_in_reach_has_a_sum_of_nothing(monkeypatch, loops, bandwidth, d, points):
+    take_loops(monkeypatch, loops)
+    x = np.tile(points, (d, 1)).T
+    assert np.isneginf(log_kernel_sums(x, x, bandwidth, leave_one_out=True)).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("d", [1, 5, 9])
 @pytest.mark.parametrize("leave_one_out", [False, True])
-def test_blocks_tiles_and_padding(dtype, d, leave_one_out):
+@pytest.mark.parametrize("loops", LOOPS)
+def test_blocks_tiles_and_padding(monkeypatch, loops, dtype, d, leave_one_out):
+    take_loops(monkeypatch, loops)
     _, points, log_weight = draw(1, 1_300, d, dtype)
     queries = points if leave_one_out else draw(1_111, 1, d, dtype, seed=1)[0]
     for weight in (None, 20 * log_weight):
@@ -102,7 +123,9 @@ def test_shapes_follow_what_was_given():
 
 
 @pytest.mark.parametrize("bandwidth", [0.4, [0.4, 0.8]])
-def test_memory_budget_and_threads_change_nothing(bandwidth):
+@pytest.mark.parametrize("loops", LOOPS)
+def test_memory_budget_and_threads_change_nothing(monkeypatch, loops, bandwidth):
+    take_loops(monkeypatch, loops)
     queries, points, log_weight = draw(900, 2_100, 9)
     expected = log_kernel_sums(queries, points, bandwidth, log_weight=log_weight)
     for budget in (1, 10**6, 2**30):

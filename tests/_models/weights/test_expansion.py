@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from support.loops import LOOPS, take_loops
 from vwkde._compute.resources import Resources
 from vwkde._models.weights.expansion import KernelExpansion, fit_expansion
 from vwkde._models.weights.residual import BiasTerms, bias_terms, residual_bias
@@ -29,7 +30,9 @@ def naive_coefficients(x, terms, importance, basis):
 
 
 @pytest.mark.parametrize("memory_budget", [1, 50_000, 2**28])
-def test_agrees_with_the_naive_fit_whatever_the_budget(problem, memory_budget):
+@pytest.mark.parametrize("loops", LOOPS)
+def test_agrees_with_the_naive_fit_whatever_the_budget(monkeypatch, problem, loops, memory_budget):
+    take_loops(monkeypatch, loops)
     x, terms, importance, basis = problem
     found = fit_expansion(x, terms, importance, basis, LENGTH_SCALE, RIDGE, Resources(memory_budget=memory_budget))
     np.testing.assert_allclose(
@@ -58,7 +61,9 @@ def test_enormous_scores_are_solved_all_the_same(problem):
     assert np.isfinite(fit_expansion(x, steep, importance, basis, LENGTH_SCALE, RIDGE).coefficients).all()
 
 
-def test_values_and_slopes_agree_with_finite_differences(problem):
+@pytest.mark.parametrize("loops", LOOPS)
+def test_values_and_slopes_agree_with_finite_differences(monkeypatch, problem, loops):
+    take_loops(monkeypatch, loops)
     x, _, _, basis = problem
     random = np.random.default_rng(0)
     weight = KernelExpansion(basis, random.normal(size=len(basis)), LENGTH_SCALE)

@@ -1,10 +1,11 @@
 """Points in leaves: compact groups of equal size, each in a box, which bounds its distance from anything."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from vwkde._compute.engines.tiles import tiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -28,14 +29,6 @@ def leaf_order(rows: NDArray[np.floating], width: int) -> Ints:
         order[start:stop] = order[start:stop][np.argpartition(column, half)]
         ranges += [(start, start + half), (start + half, stop)]
     return order
-
-
-def tiled(rows: NDArray[Any], width: int, padding: float) -> NDArray[Any]:
-    """Return (tiles, columns of `rows`, width): `width` rows to a tile, transposed."""
-    count = -(-len(rows) // width)
-    padded = np.full((count * width, rows.shape[1]), padding, rows.dtype)
-    padded[: len(rows)] = rows
-    return np.ascontiguousarray(padded.reshape(count, width, rows.shape[1]).transpose(0, 2, 1))
 
 
 @dataclass(frozen=True)

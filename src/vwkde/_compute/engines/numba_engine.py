@@ -13,19 +13,24 @@ How several bandwidths and weights share a pass. Bandwidths in steps of √2 for
 the square of the last, so one exponential serves a chain, and weights multiply it in the linear domain. Here the shift
 is exact from the start, so that squares cannot overflow. Sums that become too small, because the points near a row have
 almost no weight, are computed again separately, with weights in the exponent.
+
+How small problems start at once. Loading the compiler takes a good part of a second, and compiling takes seconds. Few
+pairs of rows are summed by the same loops in NumPy.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
-from vwkde._compute.engines import numba_kernels as kernels
+from vwkde._compute.engines import numpy_kernels
 from vwkde._compute.engines.engine import Engine
-from vwkde._compute.engines.leaves import tiled
-from vwkde._compute.exp2 import limit
+from vwkde._compute.engines.tiles import COLUMNS, ROWS, tiled
+from vwkde._compute.precision import limit
+from vwkde._compute.startup import worth_compiling
 
 Floats = NDArray[np.floating]
 Ints = NDArray[np.int64]
@@ -52,7 +57,7 @@ def log_sums(
 ) -> NDArray[np.float64]:
     """Return log sums of shape (bandwidths, queries, columns of weights)."""
     centre = points.mean(axis=0, dtype=np.float64)
-    pair = _Pair(queries, points, centre, excluded, memory_budget)
+    pair = _Pair(queries, points, centre, excluded, memory_budget, _kernels(len(queries) * len(points)))
     if len(bandwidths) == 1 and log_weight.shape[1] == 1:
         return pair.log_sums(bandwidths[0], log_weight[:, 0])[None, :, None]
     chains = list(_chains(bandwidths, _CHAIN[queries.itemsize]))
@@ -60,6 +65,15 @@ def log_sums(
     sums = np.empty((len(bandwidths), len(queries), log_weight.shape[1]))
     sums[order] = pair.log_sums_of_grid(bandwidths[order], [len(chain) for chain in chains], log_weight)
     return sums
+
+
+def _kernels(pairs: int) -> ModuleType:
+    """Return the inner loops for this many pairs of rows; compiled ones are imported only if they are used."""
+    if not worth_compiling(pairs):
+        return numpy_kernels
+    from vwkde._compute.engines import numba_kernels
+
+    return numba_kernels
 
 
 def _chains(bandwidths: NDArray[np.float64], longest: int) -> Iterator[list[int]]:
@@ -89,13 +103,14 @@ class _Chunk:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Queries and points with a common centre and precision, and the loop over blocks."""
+    """Queries and points with a common centre and precision, the inner loops, and the loop over blocks."""
 
     queries: Floats
     points: Floats
     centre: NDArray[np.float64]
     excluded: Ints
     memory_budget: int
+    kernels: ModuleType
 
     def log_sums(self, bandwidth: float, log_weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return sums for one bandwidth and one column of weights, which go into the exponent."""
@@ -151,19 +166,19 @@ class _Pair:
         shift: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         dtype = self.queries.dtype
-        total = np.zeros((len(powers), len(self.queries), weight.shape[1]))
+        total = np.zeros((len(self.queries), len(powers), weight.shape[1]))
         row = shift.astype(dtype)
         starts = np.cumsum([0, *lengths[:-1]])
         chains = powers[starts].astype(dtype), np.array(lengths), dtype.type(2.0 ** -limit(dtype))
 
         def add(x: Floats, chunk: _Chunk, excluded: Ints, block: slice) -> None:
-            kernels.sum_rows_of_grid(
+            self.kernels.sum_rows_of_grid(
                 x, chunk.tiles, chunk.column, row[block], product, excluded, chunk.first,
-                chunk.weight, *chains, total[:, block],
+                chunk.weight, *chains, total[block],
             )  # fmt: skip
 
         self._over_tiles(widest, np.zeros(len(self.points)), product, add, weight)
-        return total
+        return total.transpose(1, 0, 2)
 
     def _only(self, rows: Ints) -> "_Pair":
         excluded = self.excluded[rows] if len(self.excluded) else self.excluded
@@ -206,7 +221,7 @@ class _Pair:
         largest = np.full(len(self.queries), -np.inf)
 
         def raise_to(x: Floats, chunk: _Chunk, excluded: Ints, block: slice) -> None:
-            kernels.max_rows(x, chunk.tiles, chunk.column, product, excluded, chunk.first, largest[block])
+            self.kernels.max_rows(x, chunk.tiles, chunk.column, product, excluded, chunk.first, largest[block])
 
         self._over_tiles(bandwidth, column, product, raise_to)
         return largest
@@ -219,7 +234,9 @@ class _Pair:
         row = np.where(np.isneginf(shift), np.finfo(np.float32).max, shift).astype(self.queries.dtype)
 
         def add(x: Floats, chunk: _Chunk, excluded: Ints, block: slice) -> None:
-            kernels.sum_rows(x, chunk.tiles, chunk.column, row[block], product, excluded, chunk.first, total[block])
+            self.kernels.sum_rows(
+                x, chunk.tiles, chunk.column, row[block], product, excluded, chunk.first, total[block]
+            )
 
         self._over_tiles(bandwidth, column, product, add)
         return total
@@ -233,7 +250,7 @@ class _Pair:
         weight: NDArray[np.float64] | None = None,
     ) -> None:
         """Call the kernel for every block of rows and every chunk of points, with rows in parallel."""
-        size = int(np.clip(-(-len(self.queries) // (4 * parallel.thread_count())), kernels.ROWS, _BLOCK))
+        size = int(np.clip(-(-len(self.queries) // (4 * parallel.thread_count())), ROWS, _BLOCK))
         blocks = parallel.split(len(self.queries), size)
         for chunk in self._chunks(bandwidth, column, product, weight):
 
@@ -249,7 +266,7 @@ class _Pair:
         dtype = self.queries.dtype
         weight = np.empty((len(self.points), 0)) if weight is None else weight
         bytes_per_point = 8 * (4 * self.points.shape[1] + 3 * weight.shape[1] + 2)
-        width = min(kernels.COLUMNS, 16 * -(-len(self.points) // 16))
+        width = min(COLUMNS, 16 * -(-len(self.points) // 16))
         size = max(1, parallel.block_rows(bytes_per_point, self.memory_budget) // width) * width
         for rows in parallel.split(len(self.points), size):
             y = self._scaled(self.points[rows], bandwidth)

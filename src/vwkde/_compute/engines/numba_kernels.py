@@ -14,17 +14,14 @@ Inner functions take whole arrays and indices, not rows: creating a view of a ro
 import numpy as np
 
 from vwkde._compute.compile import compiled
+from vwkde._compute.engines.tiles import ROWS
 from vwkde._compute.exp2 import exp2
-
-ROWS = 64
-COLUMNS = 512
-"""A tile of 64 × 512 doubles fills a quarter of a 1 MiB L2 cache."""
 
 REASSOCIATE = ("reassoc", "contract", "nsz")
 """Allows vectorised sums; infinities and NaN keep their meaning."""
 
 
-@compiled(*REASSOCIATE)
+@compiled(*REASSOCIATE, inner=True)
 def take_differences(x, i, tiles, k, buffer):
     """Fill the first row of the buffer with −‖x − y‖², four dimensions at a time to need few passes over it."""
     dimensions, columns = x.shape[1], tiles.shape[2]
@@ -59,7 +56,7 @@ def take_differences(x, i, tiles, k, buffer):
         d += 4
 
 
-@compiled()
+@compiled(inner=True)
 def _exponents(x, i, start, tiles, k, product, excluded, first, buffer):
     """Return the row of the buffer with the exponents of query i and tile k.
 
@@ -76,7 +73,7 @@ def _exponents(x, i, start, tiles, k, product, excluded, first, buffer):
     return r
 
 
-@compiled(*REASSOCIATE)
+@compiled(*REASSOCIATE, inner=True)
 def sum_exponentials(buffer, r, column, k, row):
     total = buffer.dtype.type(0)
     for j in range(buffer.shape[1]):
@@ -84,7 +81,7 @@ def sum_exponentials(buffer, r, column, k, row):
     return total
 
 
-@compiled(*REASSOCIATE, "nnan")
+@compiled(*REASSOCIATE, "nnan", inner=True)
 def max_exponent(buffer, r, column, k):
     largest = buffer.dtype.type(-np.inf)
     for j in range(buffer.shape[1]):
@@ -92,13 +89,13 @@ def max_exponent(buffer, r, column, k):
     return largest
 
 
-@compiled(*REASSOCIATE)
+@compiled(*REASSOCIATE, inner=True)
 def _exponentiate(buffer, r, column, k, row, scale, u):
     for j in range(u.shape[0]):
         u[j] = exp2((buffer[r, j] + column[k, j] - row) * scale)
 
 
-@compiled(*REASSOCIATE)
+@compiled(*REASSOCIATE, inner=True)
 def _weighted_sum(u, weight, k, c):
     total = u.dtype.type(0)
     for j in range(u.shape[0]):
@@ -106,29 +103,25 @@ def _weighted_sum(u, weight, k, c):
     return total
 
 
-@compiled(*REASSOCIATE)
+@compiled(*REASSOCIATE, inner=True)
 def _square(u, smallest):
     for j in range(u.shape[0]):
         u[j] = max(u[j] * u[j], smallest)
 
 
-@compiled()
 def sum_rows(x, tiles, column, row, product, excluded, first, total):
     """Add Σ_j 2^(exponent + column − row) to `total` (float64), tile by tile."""
-    buffer = np.empty((ROWS, tiles.shape[2]), x.dtype)
-    for start in range(0, x.shape[0], ROWS):
-        stop = min(start + ROWS, x.shape[0])
-        for k in range(tiles.shape[0]):
-            if product:
-                np.dot(x[start:stop], tiles[k], buffer[: stop - start])
-            for i in range(start, stop):
-                r = _exponents(x, i, start, tiles, k, product, excluded, first, buffer)
-                total[i] += sum_exponentials(buffer, r, column, k, row[i])
+    _sum_or_max(True, x, tiles, column, row, product, excluded, first, total)
+
+
+def max_rows(x, tiles, column, product, excluded, first, largest):
+    """Raise `largest` (float64) to max_j (exponent + column)."""
+    _sum_or_max(False, x, tiles, column, np.empty(0, x.dtype), product, excluded, first, largest)
 
 
 @compiled()
-def max_rows(x, tiles, column, product, excluded, first, largest):
-    """Raise `largest` (float64) to max_j (exponent + column)."""
+def _sum_or_max(is_sum, x, tiles, column, row, product, excluded, first, result):
+    """Take sums or maxima. One function for both: most of each are the exponents, which would be compiled twice."""
     buffer = np.empty((ROWS, tiles.shape[2]), x.dtype)
     for start in range(0, x.shape[0], ROWS):
         stop = min(start + ROWS, x.shape[0])
@@ -137,12 +130,15 @@ def max_rows(x, tiles, column, product, excluded, first, largest):
                 np.dot(x[start:stop], tiles[k], buffer[: stop - start])
             for i in range(start, stop):
                 r = _exponents(x, i, start, tiles, k, product, excluded, first, buffer)
-                largest[i] = max(largest[i], max_exponent(buffer, r, column, k))
+                if is_sum:
+                    result[i] += sum_exponentials(buffer, r, column, k, row[i])
+                else:
+                    result[i] = max(result[i], max_exponent(buffer, r, column, k))
 
 
 @compiled()
 def sum_rows_of_grid(x, tiles, column, row, product, excluded, first, weight, scales, lengths, smallest, total):
-    """Add Σ_j weight_j · 2^(scale·(exponent + column − row)) to `total` (bandwidths, queries, weights).
+    """Add Σ_j weight_j · 2^(scale·(exponent + column − row)) to `total` (queries, bandwidths, weights).
 
     Each scale starts a chain of the given length. One exponential serves a chain: each bandwidth is smaller by √2 than
     the one before, so its kernel is the square.
@@ -163,11 +159,11 @@ def sum_rows_of_grid(x, tiles, column, row, product, excluded, first, weight, sc
                         if step > 0:
                             _square(u, smallest)
                         for c in range(weight.shape[1]):
-                            total[g, i, c] += _weighted_sum(u, weight, k, c)
+                            total[i, g, c] += _weighted_sum(u, weight, k, c)
                         g += 1
 
 
-@compiled(*REASSOCIATE)
+@compiled(*REASSOCIATE, inner=True)
 def _sum_and_add(buffer, column):
     """Return Σ_j 2^buffer_j, and add each term to its column."""
     total = buffer.dtype.type(0)
@@ -178,7 +174,7 @@ def _sum_and_add(buffer, column):
     return total
 
 
-@compiled()
+@compiled(inner=True)
 def _log2_sum(x, i, tiles, k, excluded, buffer):
     """Return log2 Σ_j 2^(−‖x − y‖²), relative to the largest exponent; `excluded` leaves out j = i."""
     take_differences(x, i, tiles, k, buffer)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vwkde._compute import parallel
 from vwkde._compute.engines import numba_kernels
 from vwkde._compute.engines.engine import MeanLog2Sums
-from vwkde._compute.exp2 import limit
+from vwkde._compute.precision import limit
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
 
 Floats = NDArray[np.float64]

@@ -88,6 +88,11 @@ class MixtureDerivatives:
 
     def _log_joint(self, x: Floats) -> Floats:
         peaks = np.log(self.weights) + self.log_normalisers
+        if len(self.weights) > 1 and self.shape == "tied":  # one product with the precision serves all components
+            along = x @ self.precisions[0]
+            scores = (mean @ self.precisions[0] - along for mean in self.means)
+            exponents = [0.5 * np.einsum("ij,ij->i", x - m, s) for m, s in zip(self.means, scores, strict=True)]
+            return peaks[:, None] + np.stack(exponents)
         return np.stack([peak + part.log_density(x) for peak, part in zip(peaks, self.components, strict=True)])
 
     def _shares(self, x: Floats) -> Floats:

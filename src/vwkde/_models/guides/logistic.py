@@ -50,7 +50,17 @@ def fit_logistic(inverse_ridge: float, numerator: Sample, denominator: Sample) -
 
 def quadratic_features(x: Floats) -> Floats:
     """Return the columns and their products, scaled so that a ridge on the coefficients is invariant to rotation."""
-    i, j = np.triu_indices(x.shape[1])
-    if x.shape[1] + len(i) > _MOST_FEATURES:
+    columns = x.shape[1]
+    count = columns + columns * (columns + 1) // 2
+    if count > _MOST_FEATURES:
         return x
-    return np.concatenate([x, x[:, i] * x[:, j] * np.where(i == j, 0.5, np.sqrt(0.5))], axis=1)
+    features = np.empty((len(x), count))
+    features[:, :columns] = x
+    start = columns
+    for i in range(columns):  # by whole slices: picking pairs of columns takes three times as long
+        products = features[:, start : start + columns - i]
+        np.multiply(x[:, i, None], x[:, i:], out=products)
+        products[:, 0] *= 0.5
+        products[:, 1:] *= np.sqrt(0.5)
+        start += columns - i
+    return features

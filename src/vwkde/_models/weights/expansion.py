@@ -4,7 +4,7 @@ Minimising the mean of B² over the sample, plus a ridge on θ, is least squares
 
     F_im = ∇k_σ(x_i, z_m) · d_i = −(d_i·x_i − d_i·z_m) k_σ(x_i, z_m) / σ²,        d = difference of scores:
 
-it takes two matrix products and one compiled pass, in blocks of rows, each added by a symmetric rank-k update. No array
+it takes two matrix products and a few passes, in blocks of rows, each added by a symmetric rank-k update. No array
 has three axes.
 """
 
@@ -19,14 +19,15 @@ from scipy.linalg.blas import dgemv, dsyrk
 from scipy.linalg.lapack import dpotrf
 
 from vwkde._compute import parallel
-from vwkde._compute.compile import compiled
-from vwkde._compute.exp2 import exp2
+from vwkde._compute.precision import LIMIT_64
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
+from vwkde._compute.startup import worth_compiling
 from vwkde._models.weights import on_device
 from vwkde._models.weights.residual import BiasTerms
 from vwkde._runtime.progress import track
 
 Floats = NDArray[np.float64]
+Loop = Callable[[Floats, Floats, Floats], None]
 
 _ROWS = 128
 """Rows that a thread handles at a time: 128 × 3,000 doubles, 3 MiB."""
@@ -54,7 +55,8 @@ class KernelExpansion:
         if self.resources.engine.on_device:
             log_weight = on_device.values(self._on_device, self.coefficients, x)
         else:
-            log_weight = self._times_coefficients(x, lambda rows, out: self._kernel(x[rows], out))
+            loop = self.loop(len(x))
+            log_weight = self._times_coefficients(x, lambda rows, out: self._kernel(x[rows], out, loop))
         if self.level is None:
             return log_weight
         return np.clip(log_weight, self.level - _STEEPEST, self.level + _STEEPEST)
@@ -63,24 +65,35 @@ class KernelExpansion:
         """Return ∇log α · direction."""
         if self.resources.engine.on_device:
             return on_device.slopes(self._on_device, self.coefficients, x, direction)
-        return self._times_coefficients(x, lambda rows, out: self.design(x[rows], direction[rows], out))
+        loop = self.loop(len(x))
+        return self._times_coefficients(x, lambda rows, out: self.design(x[rows], direction[rows], out, loop))
 
-    def design(self, x: Floats, direction: Floats, out: Floats) -> None:
+    def loop(self, rows: int) -> Loop:
+        """Return the loop that exponentiates in place, for this many rows in all: compiled, or NumPy for few."""
+        if not worth_compiling(rows * len(self.basis)):
+            return _exponentiate
+        from vwkde._models.weights.expansion_loops import exponentiate
+
+        return exponentiate
+
+    def design(self, x: Floats, direction: Floats, out: Floats, loop: Loop) -> None:
         """Write F, the slopes of the basis functions, into `out` (n, m)."""
-        self._kernel(x, out)
-        offset = np.einsum("ij,ij->i", direction, x)
-        _multiply_by_slope(direction @ self.basis.T, offset, 1 / self.length_scale**2, out)
+        self._kernel(x, out, loop)
+        slope = direction @ self.basis.T
+        slope -= np.einsum("ij,ij->i", direction, x)[:, None]
+        slope *= 1 / self.length_scale**2
+        out *= slope
 
     @property
     def _on_device(self) -> on_device.Basis:
         return on_device.make_basis(self.basis, self.length_scale, self.resources)
 
-    def _kernel(self, x: Floats, out: Floats) -> None:
+    def _kernel(self, x: Floats, out: Floats, loop: Loop) -> None:
         scale = 1 / (self.length_scale**2 * np.log(2))
         np.matmul(x * scale, self.basis.T, out=out)
         rows = 0.5 * scale * np.einsum("ij,ij->i", x, x)
         columns = 0.5 * scale * np.einsum("ij,ij->i", self.basis, self.basis)
-        _exponentiate(out, rows, columns)
+        loop(out, rows, columns)
 
     def _times_coefficients(self, x: Floats, fill: Callable[[slice, Floats], None]) -> Floats:
         def work(rows: slice) -> Floats:
@@ -156,23 +169,16 @@ def solved(expansion: KernelExpansion, equations: NormalEquations, ridge: float)
 
 
 def _fill_design(expansion: KernelExpansion, x: Floats, direction: Floats, out: Floats) -> None:
+    loop = expansion.loop(len(x))
+
     def work(rows: slice) -> None:
-        expansion.design(x[rows], direction[rows], out[rows])
+        expansion.design(x[rows], direction[rows], out[rows], loop)
 
     parallel.run(work, parallel.split(len(x), _ROWS))
 
 
-@compiled("contract")
-def _exponentiate(exponent, rows, columns):  # type: ignore[no-untyped-def]
-    for i in range(exponent.shape[0]):
-        row = exponent[i]
-        for j in range(row.shape[0]):
-            row[j] = exp2(min(row[j] - rows[i] - columns[j], 0.0))  # cancellation must not make it exceed one
-
-
-@compiled("contract")
-def _multiply_by_slope(projected, offset, scale, out):  # type: ignore[no-untyped-def]
-    for i in range(out.shape[0]):
-        row = out[i]
-        for j in range(row.shape[0]):
-            row[j] *= (projected[i, j] - offset[i]) * scale
+def _exponentiate(exponent: Floats, rows: Floats, columns: Floats) -> None:
+    """Do in NumPy what the compiled loop does."""
+    exponent -= rows[:, None]
+    exponent -= columns
+    np.exp2(np.clip(exponent, -LIMIT_64, 0.0, out=exponent), out=exponent)
