@@ -23,6 +23,7 @@ from vwkde._models.guides.densities import (
 )
 from vwkde._models.guides.kind import Fit, GuideKind
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
+from vwkde._models.guides.waves import have_waves, wave_forms
 
 
 def _always(*forms: Fit) -> Callable[[Sample, Sample], tuple[Fit, ...]]:
@@ -48,6 +49,7 @@ GUIDES: dict[str, GuideKind] = {
     "logistic": GuideKind(
         _always(*(partial(fit_logistic, inverse) for inverse in INVERSE_RIDGES)), fewest_rows=20, affine=True
     ),
+    "waves": GuideKind(wave_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, suits=have_waves),
     # With many columns modes are hardly ever found in the normal scores, and the search is expensive.
     "mixture": GuideKind(mixture_forms, fewest_rows=100, affine=True, normal_scores_up_to=10),
     # An increasing map of each column hardly changes the next two guides.
