@@ -96,6 +96,18 @@ def test_it_is_tried_where_there_is_a_wave_and_not_where_a_quadratic_function_sh
     assert not have_waves(sample(p.points[:10]), sample(q.points[:10]))  # no residuals are left
 
 
+def test_it_is_not_tried_where_a_wave_nearly_separates_the_samples():
+    """The log loss of clusters that interlace is near zero for any large ratio; a wave made KL too small by two nats."""
+    random = np.random.default_rng(5)
+
+    def clusters(centres, width):
+        x = random.normal(size=(500, 2))
+        return sample(np.column_stack([random.choice(centres, 500) + width * x[:, 0], x[:, 1]]))
+
+    assert have_waves(clusters([-3, 0, 3], 0.8), clusters([-1.5, 1.5, 4.5], 0.8))
+    assert not have_waves(clusters([-3, 0, 3], 0.3), clusters([-1.5, 1.5, 4.5], 0.3))
+
+
 def test_pairs_of_x_and_y_are_left_out():
     p, q = map(sample, wavy(6, 500))
     rows = np.arange(500)

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
@@ -32,6 +33,10 @@ _INVERSE_RIDGE = 0.3
 """The ridge, as scikit-learn's C."""
 _CLEARLY = 1.5
 """Factor by which a wave must exceed what is found by chance, for the guide to be worth its time."""
+_NEARLY_APART = 1.3
+"""Difference of the characteristic functions, at most two, above which a wave nearly separates the samples."""
+_RIDGE = 1e-9
+"""A ridge for features that depend on each other, as a share of the sum of their squares."""
 _ROWS_PER_FEATURE = 4
 """Rows for each feature of a regression that leave residuals which tell something."""
 
@@ -95,8 +100,9 @@ def fit_waves(count: int, numerator: Sample, denominator: Sample) -> Waves:
 def have_waves(numerator: Sample, denominator: Sample) -> bool:
     """Return whether the samples differ by a wave, beyond a quadratic function, or a linear one if the rows are few.
 
-    In a single column kernel sums see any wave. Pairs of X and Y are left out: the estimates of mutual information see
-    waves in other ways.
+    Where a wave nearly separates the samples, the log loss no longer shows how large the ratio is, and models of the
+    densities know more about it. In a single column kernel sums see any wave. Pairs of X and Y are left out: the
+    estimates of mutual information see waves in other ways.
     """
     samples = numerator, denominator
     guide = _constant(samples)
@@ -108,8 +114,10 @@ def have_waves(numerator: Sample, denominator: Sample) -> bool:
     features = [quadratic_features(x) for x in points]
     if rows < _ROWS_PER_FEATURE * features[0].shape[1]:
         features = list(points)
-    _, height = find_wave(points, _unexplained(features[0], features[1], some))
-    return height > _CLEARLY * by_chance(columns)
+    residuals = _unexplained(features[0], features[1], some)
+    _, height = find_wave(points, residuals)
+    squares = sum(float(each @ each) for each in residuals)
+    return height > _CLEARLY * by_chance(columns) and np.sqrt(height * squares) < _NEARLY_APART
 
 
 def _constant(samples: Samples) -> Waves:
@@ -135,7 +143,9 @@ def _unexplained(p_features: Floats, q_features: Floats, samples: Samples) -> tu
     features = np.column_stack([np.ones(len(features)), features])
     share = np.concatenate([_shares(sample) for sample in samples])
     side = np.repeat([1.0, -1.0], [len(p_features), len(q_features)])
-    root = np.sqrt(share)
-    coefficients = np.linalg.lstsq(root[:, None] * features, root * side, rcond=None)[0]
+    weighted = (share[:, None] * features).T
+    products = weighted @ features
+    products.flat[:: len(products) + 1] += _RIDGE * np.trace(products)
+    coefficients = solve(products, weighted @ side, assume_a="pos")
     p, q = np.split(share * (side - features @ coefficients), [len(p_features)])
     return p, q
