@@ -97,7 +97,7 @@ def test_it_is_tried_where_there_is_a_wave_and_not_where_a_quadratic_function_sh
 
 
 def test_it_is_not_tried_where_a_wave_nearly_separates_the_samples():
-    """The log loss of clusters that interlace is near zero for any large ratio; a wave made KL too small by two nats."""
+    """The log loss of clusters that interlace is near zero for any large ratio: a wave made KL two nats too small."""
     random = np.random.default_rng(5)
 
     def clusters(centres, width):
