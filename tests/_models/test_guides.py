@@ -76,7 +76,7 @@ def test_every_guide_is_a_coarse_log_ratio(name):
 @pytest.mark.parametrize("name", list(GUIDES))
 def test_swapping_the_samples_turns_the_sign(name):
     one, other = cross_fit(name, (P, Q), 0), cross_fit(name, (Q, P), 0)
-    tolerance = 0.3 if name == "boosting" else 1e-6
+    tolerance = {"boosting": 0.3, "waves": 0.01}.get(name, 1e-6)  # waves are found in single precision
     np.testing.assert_allclose(one.at_samples[0], -other.at_samples[1], atol=tolerance)
     np.testing.assert_allclose(one(X), -other(X), atol=tolerance)
 

@@ -52,7 +52,8 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         - None: the paper's form, without a guide.
         - "gaussian", "shared-gaussian" (with one covariance), "shrunk-gaussian", "student" (heavy tails), "mixture":
           models of both densities.
-        - "logistic", "additive", "boosting", or any scikit-learn classifier: the log odds of a cross-fitted classifier.
+        - "logistic", "waves" (sines along a few directions), "additive", "boosting", or any scikit-learn classifier:
+          the log odds of a cross-fitted classifier.
         - a list of such names and classifiers: like "auto", with these guides alone to choose among.
     weighting : {"variational", "network", "closed-form", "uniform"}, default="variational"
         The weight function: the kernel expansion that minimises the bias, a network that does so, (p₁p₂)^(−½) of the

@@ -24,6 +24,7 @@ from vwkde._models.guides.densities import (
 )
 from vwkde._models.guides.kind import Fit, GuideKind
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
+from vwkde._models.guides.waves import have_waves, wave_forms
 
 
 def _always(*forms: Fit) -> Callable[[Sample, Sample], tuple[Fit, ...]]:
@@ -53,6 +54,7 @@ GUIDES: dict[str, GuideKind] = {
         affine=True,
         most_rows=50_000,
     ),
+    "waves": GuideKind(wave_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, suits=have_waves),
     # With many columns modes are hardly ever found in the normal scores, and the search is expensive.
     "mixture": GuideKind(mixture_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, most_rows=20_000),
     # An increasing map of each column hardly changes the next two guides.

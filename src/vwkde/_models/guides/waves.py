@@ -1,0 +1,151 @@
+"""The guide named "waves": log odds with a linear part, and waves along a few directions.
+
+A ratio that rises and falls several times along a direction through several columns shows in no moment, hardly in
+single columns, and not in kernel sums, which are wider than the wave. It does show in the characteristic functions:
+those of the two samples differ at the frequency of the wave. Sine and cosine of the wave that is found there, and of
+twice its frequency, become columns of a logistic regression, whose residuals show the next wave.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+from vwkde._coordinates.axes import principal_axes
+from vwkde._data.sample import Sample
+from vwkde._models.gaussian import pooled_covariance
+from vwkde._models.guides.classifiers import fit_classifier
+from vwkde._models.guides.kind import Fit
+from vwkde._models.guides.logistic import quadratic_features
+from vwkde._models.guides.wave_search import by_chance, find_wave
+
+Floats = NDArray[np.float64]
+Samples = tuple[Sample, Sample]
+
+_MOST_WAVES = 2
+_MOST_ROWS = 1_000
+"""Rows of each sample by which waves are found."""
+_INVERSE_RIDGE = 0.3
+"""The ridge, as scikit-learn's C."""
+_CLEARLY = 1.5
+"""Factor by which a wave must exceed what is found by chance, for the guide to be worth its time."""
+_NEARLY_APART = 1.3
+"""Difference of the characteristic functions, at most two, above which a wave nearly separates the samples."""
+_RIDGE = 1e-9
+"""A ridge for features that depend on each other, as a share of the sum of their squares."""
+_ROWS_PER_FEATURE = 4
+"""Rows for each feature of a regression that leave residuals which tell something."""
+
+
+@dataclass(frozen=True)
+class Waves:
+    """A guide that is linear in the whitened columns and in waves with some frequency vectors, (columns, waves)."""
+
+    centre: Floats
+    whitening: Floats
+    frequencies: Floats
+    intercept: float
+    coefficients: Floats
+
+    def __call__(self, x: Floats) -> Floats:
+        """Return the log odds."""
+        return self.intercept + self.features(x) @ self.coefficients
+
+    def features(self, x: Floats) -> Floats:
+        """Return the whitened columns, and the waves with each frequency and with twice each."""
+        z = self.whitened(x)
+        angle = z @ self.frequencies
+        return np.concatenate([z, np.cos(angle), np.sin(angle), np.cos(2 * angle), np.sin(2 * angle)], axis=1)
+
+    def whitened(self, x: Floats) -> Floats:
+        """Return points in the coordinates in which the rows that the guide was fitted to are white."""
+        return (x - self.centre) @ self.whitening
+
+    def fitted(self, samples: Samples) -> "Waves":
+        """Return the guide with the coefficients of a logistic regression between two samples."""
+        p, q = (replace(sample, points=self.features(sample.points)) for sample in samples)
+        model = fit_classifier(LogisticRegression(C=_INVERSE_RIDGE, tol=1e-5, max_iter=1_000), p, q).classifier
+        return replace(self, intercept=float(model.intercept_[0]), coefficients=model.coef_[0])
+
+    def with_wave(self, samples: Samples) -> "Waves":
+        """Return the guide with one more wave: the one that its residuals show."""
+        p, q = samples
+        residuals = _shares(p) * expit(-self(p.points)), -_shares(q) * expit(self(q.points))
+        found, _ = find_wave((self.whitened(p.points), self.whitened(q.points)), residuals)
+        return replace(self, frequencies=np.column_stack([self.frequencies, found]))
+
+
+def wave_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
+    """Return the guide with one wave, and with more."""
+    del numerator, denominator
+    return tuple(partial(fit_waves, count) for count in range(1, _MOST_WAVES + 1))
+
+
+def fit_waves(count: int, numerator: Sample, denominator: Sample) -> Waves:
+    """Fit a logistic regression on the columns and on some waves, which are found one after another."""
+    samples = numerator, denominator
+    guide = _constant(samples)
+    if not guide.whitening.size:  # rows that are all equal, without the few that differ
+        return guide
+    guide, some = guide.fitted(samples), _some(samples)
+    for _ in range(count):
+        guide = guide.with_wave(some).fitted(samples)
+    return guide
+
+
+def have_waves(numerator: Sample, denominator: Sample) -> bool:
+    """Return whether the samples differ by a wave, beyond a quadratic function, or a linear one if the rows are few.
+
+    Where a wave nearly separates the samples, the log loss no longer shows how large the ratio is, and models of the
+    densities know more about it. In a single column kernel sums see any wave. Pairs of X and Y are left out: the
+    estimates of mutual information see waves in other ways.
+    """
+    samples = numerator, denominator
+    guide = _constant(samples)
+    some = _some(samples)
+    points = guide.whitened(some[0].points), guide.whitened(some[1].points)
+    rows, columns = sum(map(len, some)), points[0].shape[1]
+    if columns < 2 or denominator.pairs is not None or rows < _ROWS_PER_FEATURE * columns:
+        return False
+    features = [quadratic_features(x) for x in points]
+    if rows < _ROWS_PER_FEATURE * features[0].shape[1]:
+        features = list(points)
+    residuals = _unexplained(features[0], features[1], some)
+    _, height = find_wave(points, residuals)
+    squares = sum(float(each @ each) for each in residuals)
+    return height > _CLEARLY * by_chance(columns) and np.sqrt(height * squares) < _NEARLY_APART
+
+
+def _constant(samples: Samples) -> Waves:
+    """Return a guide of zero, with the whitening of these rows."""
+    centre = np.mean([sample.mean_and_covariance()[0] for sample in samples], axis=0)
+    root = principal_axes(pooled_covariance(samples), np.finfo(np.float64).eps).root
+    columns = root.shape[1]
+    return Waves(centre, root, np.empty((columns, 0)), 0.0, np.zeros(columns))
+
+
+def _some(samples: Samples) -> Samples:
+    p, q = (sample.thinned(_MOST_ROWS, np.random.default_rng(0)) for sample in samples)
+    return p, q
+
+
+def _shares(sample: Sample) -> Floats:
+    return np.asarray(sample.weight / sample.weight.sum())
+
+
+def _unexplained(p_features: Floats, q_features: Floats, samples: Samples) -> tuple[Floats, Floats]:
+    """Return the residuals of a least-squares regression of the samples, 1 and −1, on features."""
+    features = np.concatenate([p_features, q_features])
+    features = np.column_stack([np.ones(len(features)), features])
+    share = np.concatenate([_shares(sample) for sample in samples])
+    side = np.repeat([1.0, -1.0], [len(p_features), len(q_features)])
+    weighted = (share[:, None] * features).T
+    products = weighted @ features
+    products.flat[:: len(products) + 1] += _RIDGE * np.trace(products)
+    coefficients = solve(products, weighted @ side, assume_a="pos")
+    p, q = np.split(share * (side - features @ coefficients), [len(p_features)])
+    return p, q
