@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vwkde._compute.engines import ENGINES, gridded, numba_engine, pruned, within
+from vwkde._compute.engines import ENGINES, gridded, many_rows, numba_engine, pruned, within
 from vwkde._compute.engines.asked import Asked
 from vwkde._compute.engines.gridded import sums_on_grid
 from vwkde._compute.engines.leaves import leaf_order, make_leaves
@@ -49,8 +49,9 @@ SHAPES = pytest.mark.parametrize(
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Let grids and leaves be used for few rows, so that the tests are fast."""
-    monkeypatch.setattr(within, "_FEWEST_PAIRS", 1)
-    monkeypatch.setattr(within, "_FEWEST_QUERIES", 200)
+    monkeypatch.setattr(within, "FEWEST_PAIRS", 1)
+    for module in (within, many_rows):
+        monkeypatch.setattr(module, "FEWEST_QUERIES", 200)
     monkeypatch.setattr(pruned, "_TRIED", 2)
 
 
