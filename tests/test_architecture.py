@@ -73,11 +73,11 @@ def test_estimating_loads_neither_torch_nor_matplotlib_nor_dask():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
-@pytest.mark.parametrize(("rows", "loaded"), [(400, False), (1_100, True)])
-def test_only_estimates_of_many_rows_load_the_compiler(rows, loaded):
+@pytest.mark.parametrize(("rows", "guide", "loaded"), [(500, "auto", False), (1_100, "gaussian", True)])
+def test_only_estimates_of_many_rows_load_the_compiler(rows, guide, loaded):
     code = (
-        f"import sys, numpy as np, vwkde; p, q = np.random.default_rng(0).normal(size=(2, {rows}, 2)); "
-        "vwkde.kl_divergence(p, q, guide='gaussian'); print('numba' in sys.modules)"
+        f"import sys, numpy as np, vwkde; p, q = np.random.default_rng(0).normal(size=(2, {rows}, 3)); "
+        f"vwkde.kl_divergence(p, q, guide={guide!r}); print('numba' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == f"{loaded}\n"

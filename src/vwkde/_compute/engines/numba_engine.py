@@ -40,6 +40,8 @@ _FEW_DIMENSIONS = 6
 """Up to this many dimensions, differences are as fast as a matrix product."""
 _SAMPLE = 128
 """Number of points that determine the first shift of a row."""
+_COST = 4
+"""Time of a pair of rows in a chain of bandwidths, in exponentials: more than 500 rows in both samples are compiled."""
 _BLOCK = 1024
 """Rows that a thread processes at a time: tens of milliseconds of work."""
 _CHAIN = {8: 12, 4: 4}
@@ -69,7 +71,7 @@ def log_sums(
 
 def _kernels(pairs: int) -> ModuleType:
     """Return the inner loops for this many pairs of rows; compiled ones are imported only if they are used."""
-    if not worth_compiling(pairs):
+    if not worth_compiling(pairs, _COST):
         return numpy_kernels
     from vwkde._compute.engines import numba_kernels
 
