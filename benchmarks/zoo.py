@@ -80,8 +80,8 @@ def missing(store: dict[str, Any], options: argparse.Namespace) -> list[Task]:
         if "estimator" in record
         for question in [*record["answers"], *record["not_asked"]]
     }
-    if any(options.rows not in (None, *record["description"]["rows"]) for record in store["records"] if "description" in record):
-        raise SystemExit(f"{options.json} has answers from other numbers of rows than --rows. Name another file.")
+    if store.setdefault("rows", options.rows) != options.rows:
+        raise SystemExit(f"{options.json} has answers with --rows {store['rows']}. Name another file for other rows.")
     tasks: list[Task] = []
     for seed in range(start, start + count):
         tasks += [] if seed in described else [(seed, 0, None, (), options.rows)]

@@ -360,6 +360,25 @@ def test_any_function_can_enter_and_a_run_goes_on(mine, monkeypatch, capsys):
     assert "| functions_of_mine:half" in capsys.readouterr().out
 
 
+def test_samples_may_have_other_numbers_of_rows(mine, monkeypatch):
+    file = mine / "answers.json"
+    words = ["--problems", "0", "1", "--json", str(file), "--estimators", "functions_of_mine:half"]
+    run(monkeypatch, *words, "--rows", "70")
+    (description,) = [r["description"] for r in json.loads(file.read_text())["records"] if "description" in r]
+    assert description["rows"] == [70, 70]
+    assert [len(x) for x in making.problem(0).with_rows(70).sample()] == [70, 70]
+    floors = [making.problem(0).with_rows(rows).truth().floor for rows in (70, 280)]
+    assert floors[0] == pytest.approx(2 * floors[1])
+    with pytest.raises(SystemExit, match="--rows 70"):
+        run(monkeypatch, *words, "--rows", "80")
+
+
+def test_a_table_that_is_used_once_has_no_more_rows_than_it_has():
+    one = making.problem(TABLE_ROWS).with_rows(10**6)
+    assert one.rows == one.core.most_rows()
+    assert [len(x) for x in one.sample()] == list(one.rows)
+
+
 @pytest.mark.parametrize("name", ["nobody", "functions_of_mine:nobody", "no_module:f"])
 def test_unknown_estimators_are_refused(name, mine):
     assert mine.is_dir()

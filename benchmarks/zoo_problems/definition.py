@@ -1,6 +1,6 @@
 """What a problem is: samples with the log ratio at every row, and the truths about them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zoo_problems.columns import Dressing
-from zoo_problems.cores import Core, Reference, Rows, Sample
+from zoo_problems.cores import Core, Reference, Rows, Sample, TableRows
 from zoo_problems.densities import Floats
 from zoo_problems.truths import Truth, truth
 
@@ -29,6 +29,11 @@ class Problem:
     core: Core = field(repr=False)
     dressing: Dressing = field(repr=False)
     order: NDArray[np.intp] = field(repr=False)
+
+    def with_rows(self, rows: int) -> "Problem":
+        """Return the problem with so many rows of each sample, or as many as a table has that is used once."""
+        most = self.core.most_rows() if isinstance(self.core, TableRows) else (rows, rows)
+        return replace(self, rows=(min(rows, most[0]), min(rows, most[1])))
 
     def draw(self, repetition: int = 0, fresh: int = 0) -> Sample:
         """Return the samples of a repetition with their log ratios, and `fresh` more rows of each density."""

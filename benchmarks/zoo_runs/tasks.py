@@ -3,7 +3,6 @@
 import math
 import warnings
 from collections import Counter
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -19,7 +18,7 @@ def run_task(task: Task) -> Record:
     seed, repetition, estimator, questions, rows = task
     one = problem(seed)
     if rows is not None:
-        one = replace(one, rows=(rows, rows))
+        one = one.with_rows(rows)
     if estimator is None:
         return {"problem": seed, "description": one.describe() | {"truths": truths_of(one)}}
     drawn = one.draw(repetition, FRESH if POSTERIOR in questions else 0)

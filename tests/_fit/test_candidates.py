@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 import vwkde
 from vwkde import DensityRatio
 from vwkde._data.sample import make_unordered_sample
+from vwkde._fit import averaging
 from vwkde._fit.averaging import shares
 from vwkde._fit.candidates import Space, find_candidates
 from vwkde._fit.guided_ratio import GuidedRatio
@@ -199,6 +200,7 @@ def test_large_samples_are_chosen_for_on_a_part_and_fitted_whole(monkeypatch):
     p, q = isotropic(3).sample(1_500)
     whole = vwkde.kl_divergence(p, q)
     monkeypatch.setattr("vwkde._fit.candidates.MOST_ROWS", 400)
+    monkeypatch.setattr("vwkde._fit.candidates._FEW_ROWS", 400)
     ratio = DensityRatio().fit(p, q)
     assert len(ratio.numerator_log_ratio_) == 1_500
     members = ratio._fitted.average.members
@@ -209,6 +211,39 @@ def test_large_samples_are_chosen_for_on_a_part_and_fitted_whole(monkeypatch):
     for each in smoothed:  # what one pass gave them is what each would have computed
         alone = replace(each, known=None)
         np.testing.assert_allclose(each.at_samples, alone.at_samples, rtol=1e-9, atol=1e-10)
+
+
+def test_many_rows_decide_in_rounds(monkeypatch):
+    rounds = []
+
+    def note(candidates, used, spaces, *others):
+        rounds.append((len(spaces[0].samples[0]), [candidates[i] for i in used]))
+        return refit(candidates, used, spaces, *others)
+
+    refit = averaging._refit
+    monkeypatch.setattr(averaging, "_refit", note)
+    monkeypatch.setattr(averaging, "_MANY_ROWS", 600)
+    monkeypatch.setattr("vwkde._fit.candidates.MOST_ROWS", 300)
+    monkeypatch.setattr("vwkde._fit.candidates._FEW_ROWS", 300)
+    p, q = isotropic(3).sample(1_500)
+    DensityRatio().fit(p, q)
+    assert [rows for rows, _ in rounds] == [600, 1_500]
+    first, last = (used for _, used in rounds)
+    assert len(last) < len(first)
+    assert "boosting" in {c.form.guide.name for c in first}  # it may win with more rows
+    widths = [c.bandwidth / c.space.scott for c in first if c.bandwidth is not None]
+    later = [c.bandwidth / c.space.scott for c in last if c.bandwidth is not None]
+    assert set(np.round(later, 6)) <= set(np.round(widths, 6))
+
+
+def test_kernel_sums_that_change_nothing_are_not_fitted_to_more_rows():
+    p, q = mean_difference(2, 1.0).sample(400)
+    found = candidates(p, q, ("shared-gaussian",))
+    kept = [c for c, promise in zip(found, averaging._promise(found, 10.0), strict=True) if promise]
+    assert all(c in kept for c in found if c.bandwidth is None)
+    assert sum(c.bandwidth is not None for c in kept) < 0.5 * sum(c.bandwidth is not None for c in found)
+    for c in kept:
+        assert c.bandwidth is None or c.loss < log_loss(c.form.guide.at_samples, c.space.samples)
 
 
 def test_the_papers_weight_is_a_candidate(monkeypatch):

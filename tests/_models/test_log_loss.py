@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from vwkde._data.sample import make_sample
-from vwkde._models.log_loss import fall_of_log_loss, log_loss
+from vwkde._models.log_loss import fall_of_log_loss, log_loss, loss_of_noise
 
 RANDOM = np.random.default_rng(0)
 
@@ -18,3 +18,15 @@ def test_the_fall_of_the_log_loss_is_that_of_its_means():
     ]
     assert error == pytest.approx(0.5 * np.sqrt(sum(t.var(ddof=1) / len(t) for t in terms)))
     assert fall_of_log_loss(before, before, samples) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("variance", [1e-4, 0.009, 0.011, 3.0])
+def test_the_loss_of_noise_is_its_mean_over_the_noise(variance):
+    """Around the variance from which the mean is computed by quadrature, and far from it."""
+    log_ratios = np.array([-3.0, 0.0, 2.0]), np.array([-1.0, 0.5, 4.0])
+    noise = np.full(3, variance), np.full(3, variance)
+    grid = np.linspace(-10, 10, 20_001)
+    density = np.exp(-(grid**2) / 2) / np.exp(-(grid**2) / 2).sum()
+    for sign, u, found in zip((1, -1), log_ratios, loss_of_noise(log_ratios, noise), strict=True):
+        with_noise = np.logaddexp(0, -(sign * u[:, None] + np.sqrt(variance) * grid)) @ density
+        np.testing.assert_allclose(found, with_noise - np.logaddexp(0, -sign * u), atol=3e-6, rtol=2e-3)

@@ -111,7 +111,7 @@ def _whiten_once(
     if not flat.size:
         root = root @ principal.axes.T  # the symmetric root does not depend on the arbitrary choice of eigenvectors
     matrix = root / scale[:, None]
-    everywhere = Reach(np.full(len(scale), -np.inf), np.full(len(scale), np.inf))
+    everywhere = Reach(np.full(len(scale), -np.inf), np.full(len(scale), np.inf), np.zeros(len(scale), dtype=bool))
     whitening = Whitening(np.ones(len(scale)), (means[0] + means[1]) / 2, matrix, everywhere)
     return whitening, (means[0] - means[1]) @ matrix
 

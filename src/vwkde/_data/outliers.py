@@ -1,8 +1,8 @@
-"""Values so far out that they are errors of the data, not the tail of a density.
+"""Values so far out that they would set the scale of their column: errors of the data, or the end of a very long tail.
 
 In a tail that falls like a power, the gaps k·log(z_k/z_{k+1}) between the k-th and the next largest deviation from the
 median are close to exponential, with one mean for all k; in lighter tails they are smaller. A gap that is many times
-the mean of those that follow it separates outliers, however heavy the tail is.
+the mean of those that follow it separates outliers, however heavy the tail is. The user is told of these.
 """
 
 from typing import NamedTuple
@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 
 _FAR = 1_000.0
 """Deviation from the median, in units of the median deviation, below which no value does harm."""
+_FARTHEST = 100_000.0
+"""The same, above which a value makes all others look equal, even if it belongs to the tail."""
 _LARGEST_SHARE = 0.05
 """Share of the rows above which values far out are a part of the density."""
 _CLEARLY = 20.0
@@ -30,21 +32,25 @@ _MOST_NAMED = 5
 
 
 class Reach(NamedTuple):
-    """The smallest and largest value of each column that are no outliers; infinite in columns without outliers."""
+    """The smallest and largest value of each column that may set its scale; infinite where all may.
+
+    `outlying` says in which columns the values beyond are outliers, and not the end of a tail.
+    """
 
     low: Floats
     high: Floats
+    outlying: NDArray[np.bool_]
 
-    def beyond(self, x: Array) -> NDArray[np.bool_]:
+    def outliers(self, x: Array) -> NDArray[np.bool_]:
         """Mark the values that are outliers."""
-        return np.asarray((x < self.low) | (x > self.high))
+        return np.asarray(((x < self.low) | (x > self.high)) & self.outlying)
 
 
 def find_reach(samples: tuple[Array, Array]) -> Reach:
     """Return how far the values of two samples reach without outliers, each judged by its own sample."""
     columns = [_reach_of_column(p, q) for p, q in zip(samples[0].T, samples[1].T, strict=True)]
-    low, high = np.array(columns, dtype=np.float64).T
-    return Reach(low, high)
+    low, high, outlying = (np.array(part) for part in zip(*columns, strict=True))
+    return Reach(low, high, outlying)
 
 
 def warn_about_outliers(held: Held, reach: Reach, paired: bool) -> None:
@@ -53,7 +59,7 @@ def warn_about_outliers(held: Held, reach: Reach, paired: bool) -> None:
     If the samples are `paired`, the rows of the second one are made of those of the first.
     """
     for side, name in enumerate(("data",) if paired else ("numerator", "denominator")):
-        beyond = reach.beyond(held.data[side])
+        beyond = reach.outliers(held.data[side])
         if not beyond.any():
             continue
         rows = held.given_rows(side)[beyond.any(axis=1)].tolist()
@@ -68,22 +74,24 @@ def warn_about_outliers(held: Held, reach: Reach, paired: bool) -> None:
         )
 
 
-def _reach_of_column(one: Array, other: Array) -> tuple[float, float]:
+def _reach_of_column(one: Array, other: Array) -> tuple[float, float, bool]:
     columns = one.astype(np.float64), other.astype(np.float64)
-    inside = [_not_outlying(column) for column in columns]
+    inside, outlying = zip(*map(_within_reach, columns), strict=True)
     if all(each.all() for each in inside):
-        return -np.inf, np.inf
+        return -np.inf, np.inf, False
     kept = np.concatenate([column[each] for column, each in zip(columns, inside, strict=True)])
-    return float(kept.min()), float(kept.max())
+    return float(kept.min()), float(kept.max()), any(outlying)
 
 
-def _not_outlying(column: Floats) -> NDArray[np.bool_]:
+def _within_reach(column: Floats) -> tuple[NDArray[np.bool_], bool]:
+    """Mark the values that may set the scale of a column, and return whether others are outliers."""
     scaled = column / (np.abs(column).max() or 1.0)  # differences of the largest numbers would overflow
     deviation = np.abs(scaled - np.median(scaled))
     varying = deviation[deviation > 0]
     if not len(varying) or deviation.max() <= _FAR * np.median(varying):
-        return np.ones(len(column), dtype=bool)
-    return np.asarray(deviation <= _limit(np.sort(varying)[::-1], len(column)))
+        return np.ones(len(column), dtype=bool), False
+    limit = _limit(np.sort(varying)[::-1], len(column))
+    return np.asarray(deviation <= min(limit, _FARTHEST * np.median(varying))), bool(np.isfinite(limit))
 
 
 def _limit(deviation: Floats, rows: int) -> float:
