@@ -11,6 +11,7 @@ from vwkde._fit import few_centres
 from vwkde._fit.few_centres import FewCentres, most_centres, with_few_centres
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.kernel_pair import make_pair
+from vwkde._models.guides import GUIDES
 from vwkde._models.guides.cross_fit import cross_fit
 from vwkde._models.weights.uniform import UniformWeight
 from vwkde.datasets import mean_difference
@@ -90,5 +91,14 @@ def test_a_fit_with_few_centres_answers_at_new_points():
     p, q = mean_difference(4, 1.0).sample(400, random_state=1)
     fitted = DensityRatio(guide="gaussian", bandwidth=1.0).fit(p, q)
     assert isinstance(fitted._fitted.average.main.ratio.pair, FewCentres)
+    assert fitted.diagnostics_["centres"] == [50, 50]
+    assert "rows_learnt" not in fitted.diagnostics_
     truth = mean_difference(4, 1.0).log_ratio(q[:50])
     assert np.corrcoef(fitted.log_ratio(q[:50]), truth)[0, 1] > 0.9
+
+
+def test_the_diagnostics_tell_how_many_rows_a_guide_learnt_from(monkeypatch):
+    monkeypatch.setitem(GUIDES, "logistic", replace(GUIDES["logistic"], most_rows=100))
+    p, q = mean_difference(4, 1.0).sample(400, random_state=1)
+    diagnostics = DensityRatio(guide="logistic").fit(p, q[:120]).diagnostics_
+    assert diagnostics["rows_learnt"] == [100, 96]

@@ -9,9 +9,11 @@ from vwkde._answers.support import outside_fractions
 from vwkde._data.validation import Array
 from vwkde._fit.bandwidth import pair_bandwidth
 from vwkde._fit.candidates import MOST_ROWS
+from vwkde._fit.few_centres import FewCentres
 from vwkde._fit.fitted import Fitted, PaperFit
-from vwkde._fit.guided_ratio import GuideAlone
+from vwkde._fit.guided_ratio import GuideAlone, GuidedRatio, Ratio
 from vwkde._fit.kernel_pair import KernelPair, make_pair
+from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._models.weights.residual import bias_terms
 from vwkde._models.weights.uniform import UniformWeight
 
@@ -43,10 +45,22 @@ def describe_fit(fitted: Fitted, weighting: str, data: tuple[Array, Array]) -> d
         "outside_fraction": outside_fractions(data, fitted.samples, fitted.numerics.seed),
         "rows": [p.total, q.total],
         **({"rows_held": [len(p), len(q)]} if fitted.has_rest else {}),
+        **_parts_used(main.ratio),
         "columns": data[0].shape[1],
         "engine": fitted.numerics.resources.name,
         "device": fitted.numerics.resources.device,
     }
+
+
+def _parts_used(ratio: Ratio) -> dict[str, list[int]]:
+    """Return how many rows the guide learnt from and how many are centres of kernel sums, if not all were needed."""
+    used: dict[str, list[int]] = {}
+    most, rows = ratio.guide.most_rows, [len(sample) for sample in ratio.samples]
+    if max(rows) * (FOLDS - 1) / FOLDS > most:
+        used["rows_learnt"] = [min(int(most), count * (FOLDS - 1) // FOLDS) for count in rows]
+    if isinstance(ratio, GuidedRatio) and isinstance(ratio.pair, FewCentres):
+        used["centres"] = [len(chosen) for chosen in ratio.pair.chosen]
+    return used
 
 
 def _name_derivatives(fitted: Fitted) -> str:

@@ -49,7 +49,7 @@ SHAPES = pytest.mark.parametrize(
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Let grids and leaves be used for few rows, so that the tests are fast."""
-    monkeypatch.setattr(within, "FEWEST_PAIRS", 1)
+    monkeypatch.setattr(within, "_FEWEST_PAIRS", 1)
     for module in (within, many_rows):
         monkeypatch.setattr(module, "FEWEST_QUERIES", 200)
     monkeypatch.setattr(pruned, "_TRIED", 2)

@@ -10,6 +10,9 @@ from vwkde._compute.engines.tiles import tiled
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+FEWEST_QUERIES = 2_048
+"""Queries from which on leaves can save time: to form them takes as long as the exact sums of so many."""
+
 
 def leaf_order(rows: NDArray[np.floating], width: int) -> Ints:
     """Return the order in which each `width` rows, counted from the first, are a compact leaf; only the last is short.

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from vwkde._compute.engines import numba_engine
 from vwkde._compute.engines.asked import Asked
 from vwkde._compute.engines.gridded import MOST_COLUMNS, GridSums, sums_on_grid
-from vwkde._compute.engines.leaves import leaf_order
+from vwkde._compute.engines.leaves import FEWEST_QUERIES, leaf_order
 from vwkde._compute.engines.pruned import QUERY_LEAF, Pruning, make_pruning
-from vwkde._compute.engines.within import FEWEST_QUERIES
 from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.floating]

@@ -5,14 +5,13 @@ from numpy.typing import NDArray
 
 from vwkde._compute.engines import numba_engine
 from vwkde._compute.engines.engine import Engine
+from vwkde._compute.engines.leaves import FEWEST_QUERIES
 
 Floats = NDArray[np.floating]
 Ints = NDArray[np.int64]
 
-FEWEST_PAIRS = 2**25
+_FEWEST_PAIRS = 2**25
 """Pairs of rows from which on a grid or leaves can save time; fewer take some hundredths of a second."""
-FEWEST_QUERIES = 2_048
-"""Queries from which on leaves can save time: to form them takes as long as the exact sums of so many."""
 
 
 def log_sums_within(
@@ -27,7 +26,7 @@ def log_sums_within(
 ) -> NDArray[np.float64]:
     """Return log sums of shape (bandwidths, queries, columns of weights), each within `error` of the exact one."""
     rows = queries, points, bandwidths, log_weight, excluded, memory_budget, device
-    if len(queries) < FEWEST_QUERIES or len(queries) * len(points) < FEWEST_PAIRS:
+    if len(queries) < FEWEST_QUERIES or len(queries) * len(points) < _FEWEST_PAIRS:
         return numba_engine.log_sums(*rows)
     from vwkde._compute.engines.many_rows import sums_of_many_rows  # it compiles loops, which few rows do not need
 

@@ -101,6 +101,11 @@ class CrossFitted:
         return bool(self._kind and self._kind.unbiased)
 
     @property
+    def most_rows(self) -> float:
+        """The rows of each sample that a model learns from at most."""
+        return self._kind.most_rows if self._kind else np.inf
+
+    @property
     def grows(self) -> bool:
         """Whether the guide becomes more flexible with the number of rows."""
         return bool(self._kind and self._kind.grows)
