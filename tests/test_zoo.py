@@ -28,6 +28,7 @@ shapes = importlib.import_module("zoo_problems.shapes")
 summary = importlib.import_module("zoo_runs.summary")
 tables = importlib.import_module("zoo_runs.tables")
 tasks = importlib.import_module("zoo_runs.tasks")
+tilts = importlib.import_module("zoo_problems.tilts")
 truths = importlib.import_module("zoo_problems.truths")
 zoo = importlib.import_module("zoo")
 
@@ -218,6 +219,16 @@ def test_densities_are_those_of_scipy():
 @pytest.mark.parametrize("name", marginals.MONOTONE)
 def test_warps_are_one_to_one(name):
     assert (np.diff(marginals.MONOTONE[name](np.linspace(-30, 30, 4_001))) > 0).all()
+
+
+def test_a_tilt_that_cancels_is_none_at_all():
+    """Squares of the only column with opposite signs leave rounding, which must not be scaled up to a ratio."""
+    random = np.random.default_rng(0)
+    pilot = random.standard_normal((500, 1))
+    ranges = [np.ptp(tilts.random_tilt("quadratic", pilot, np.random.default_rng(seed))(pilot)) for seed in range(60)]
+    assert 0.0 in ranges
+    assert all(each == 0 or each > 0.9 for each in ranges)
+    assert making.problem(1068).change != "tilt: quadratic"
 
 
 def test_columns_look_like_life():

@@ -88,12 +88,17 @@ TILTS: dict[str, Callable[[Floats, Random], Tilt]] = {
 _OUTER = 0.005
 """Share of the base's rows, on each side, beyond which a tilt is constant: acceptance needs a bound."""
 
+_ROUNDING = 1e-9
+"""Range of a tilt of standardised columns below which it is rounding."""
+
 
 def random_tilt(name: str, pilot: Floats, random: Random) -> Tilt:
-    """Return a tilt with values from −½ to ½ on the rows of a base, of which `pilot` are some."""
+    """Return a tilt with values from −½ to ½ on the rows of a base, of which `pilot` are some; 0 if it is constant."""
     centre, scale = centre_and_scale(pilot)
     z = (pilot - centre) / scale
     tilt = TILTS[name](z, random)
     low, high = np.quantile(tilt(z), [_OUTER, 1 - _OUTER])
-    width = high - low if high > low else 1.0
+    width = high - low
+    if width < _ROUNDING:  # squares of one column with opposite signs, for example
+        return lambda x: np.zeros(len(x))
     return lambda x: (np.clip(tilt((x - centre) / scale), low, high) - low) / width - 0.5
