@@ -168,6 +168,8 @@ def _search(
     """
     columns = x.shape[1]
     starts = _MORE_STARTS if shape == "tied" and columns >= _MANY_COLUMNS else _STARTS
+    if shape == "full" and len(drawn) > _MOST_ROWS:
+        starts = 1  # so many rows leave a start little choice
     best = make_mixture(np.ones(1), np.zeros((1, columns)), np.eye(columns)[None])
     lowest, worse = _criterion(best, shape, x, weight, rows), 0
     for count in counts:
