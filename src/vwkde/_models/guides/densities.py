@@ -31,8 +31,6 @@ LogDensity = Callable[[Floats], Floats]
 
 _GAUSSIAN_FREEDOM = 30.0
 """Degrees of freedom from which a Student t distribution is hardly different from a Gaussian."""
-
-
 _ROWS_OF_TAILS = 5_000
 """Rows that show how heavy the tails are."""
 

@@ -43,7 +43,7 @@ class GuideKind:
     fewest_rows
         Smallest number of rows, of the smaller sample, with which the guide is tried.
     affine
-        Whether the guide does not depend on the choice of axes. Other guides must be clearly better to be chosen.
+        Whether the guide does not depend on the choice of axes. Others are tried on the columns as given.
     by_moments
         Whether the guide uses only `Sample.weighted_moments`, and so includes rows that are not in memory.
     unbiased
