@@ -236,6 +236,22 @@ def test_many_rows_decide_in_rounds(monkeypatch):
     assert set(np.round(later, 6)) <= set(np.round(widths, 6))
 
 
+def test_more_rows_of_one_sample_are_more_rows(monkeypatch):
+    """A small numerator does not hide that the denominator has many more rows than decided first."""
+    asked = []
+
+    def keep_all(found, more):
+        asked.append(more)
+        return np.ones(len(found), dtype=bool)
+
+    monkeypatch.setattr(averaging, "_promise", keep_all)
+    monkeypatch.setattr("vwkde._fit.candidates.MOST_ROWS", 300)
+    monkeypatch.setattr("vwkde._fit.candidates._FEW_ROWS", 300)
+    p, q = isotropic(2).sample(1_500)
+    DensityRatio().fit(p[:200], q)
+    assert asked == [pytest.approx(1_700 / 500)]
+
+
 def test_kernel_sums_that_change_nothing_are_not_fitted_to_more_rows():
     p, q = mean_difference(2, 1.0).sample(400)
     found = candidates(p, q, ("shared-gaussian",))

@@ -186,7 +186,7 @@ def average_of(
     for most in _rounds(spaces):
         part = spaces if most is None else [space.thinned(numerics.seed, most) for space in spaces]
         used = _worth_fitting(judged, ways)
-        more = part[0].samples[0].total / judged[0].space.samples[0].total
+        more = part[0].rows / judged[0].space.rows
         if more > 1 and bandwidth is None:
             used &= _promise(judged, more)
             if judged is candidates:

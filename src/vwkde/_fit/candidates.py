@@ -87,6 +87,11 @@ class Space:
         return replace(self, samples=(p, q))
 
     @property
+    def rows(self) -> int:
+        """The rows of both samples, in memory or not."""
+        return sum(sample.total for sample in self.samples)
+
+    @property
     def scott(self) -> float:
         """The unit of the bandwidths: n^(−1/(d+4)), where n are the centres of the smaller sample."""
         centres = most_centres(self.samples)
@@ -194,7 +199,7 @@ def on_all_rows(chosen: list[Candidate], space: Space, bandwidth: float | None, 
     if not chosen:
         return []
     thinned = chosen[0].space
-    if _rows(thinned) == _rows(space):
+    if thinned.rows == space.rows:
         return [_ratio(c.form, c.bandwidth, space, c.at_samples, numerics) for c in chosen]
     settled = min(len(sample) for sample in thinned.samples) >= _ENOUGH_ROWS
     forms = {c.form.key: c.form for c in chosen}
@@ -207,16 +212,12 @@ def on_all_rows(chosen: list[Candidate], space: Space, bandwidth: float | None, 
 
 def judged_by_all_rows(candidate: Candidate, space: Space, ratio: Ratio) -> Candidate:
     """Return a candidate with the log ratios of its fit to all rows of its space."""
-    if _rows(candidate.space) == _rows(space):
+    if candidate.space.rows == space.rows:
         return candidate
     bandwidth = None if candidate.bandwidth is None else ratio.bandwidth
     return replace(
         candidate, space=space, form=Form(ratio.guide, ratio.weight), bandwidth=bandwidth, at_samples=ratio.at_samples
     )
-
-
-def _rows(space: Space) -> int:
-    return sum(sample.total for sample in space.samples)
 
 
 def _ratio(form: Form, bandwidth: float | None, space: Space, known: AtBoth | None, numerics: Numerics) -> Ratio:

@@ -54,7 +54,9 @@ GUIDES: dict[str, GuideKind] = {
         affine=True,
         most_rows=50_000,
     ),
-    "waves": GuideKind(wave_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, suits=have_waves),
+    "waves": GuideKind(
+        wave_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, most_rows=50_000, suits=have_waves
+    ),
     # With many columns modes are hardly ever found in the normal scores, and the search is expensive.
     "mixture": GuideKind(mixture_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, most_rows=20_000),
     # An increasing map of each column hardly changes the next two guides.
