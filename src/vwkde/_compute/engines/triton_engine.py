@@ -1,22 +1,22 @@
 """The CUDA engine: fused Triton kernels, one launch for all bandwidths and columns of weights.
 
-In single precision and many dimensions, exponents come from matrix products on the tensor cores, except for queries far
-from the centre in units of the bandwidth, where cancellation would show. All others use differences of coordinates.
+In single precision exponents come from matrix products on the tensor cores, except for queries far from the centre in
+units of the bandwidth, where cancellation would show. All others use differences of coordinates.
 """
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
 from vwkde._compute.devices import is_cuda, require_torch, send
-from vwkde._compute.engines import torch_engine
+from vwkde._compute.engines import halves, torch_engine
 from vwkde._compute.engines.engine import Engine
-from vwkde._compute.engines.torch_engine import EXCLUDED, FEW_DIMENSIONS, LN2, Problem, place
+from vwkde._compute.engines.torch_engine import EXCLUDED, Problem, place
 from vwkde._runtime.lazy import lazy
 from vwkde._runtime.progress import track
 
@@ -37,10 +37,9 @@ class Shape:
     stages: int = 3
 
 
-BY_PRODUCTS = {16: Shape(128, 128, 4), 32: Shape(128, 128, 8, 2)}
-"""By the number of columns that the tensor cores process at once."""
-BY_PRODUCTS_OF_MANY = Shape(128, 64, 4, 2)
-"""For columns processed 32 at a time."""
+BY_PRODUCTS = Shape(128, 128, 4)
+BY_PRODUCTS_OF_MANY = Shape(128, 64, 4)
+"""For rows of `halves.CHUNK` numbers or more."""
 BY_DIFFERENCES = {4: Shape(512, 16, 4), 8: Shape(256, 8, 4)}
 """By the size of a number in bytes."""
 OF_BATCHES = Shape(256, 16, 4)
@@ -58,6 +57,8 @@ _NO_GPU = (
 )
 _BYTES_PER_SUM = 40
 """Memory for the largest exponent and the total of a part, and for joining them."""
+_BYTES_PER_COLUMN = 30
+"""Memory for a coordinate of a query or point in units of a bandwidth, and for its parts in half precision."""
 
 
 def log_sums(
@@ -76,12 +77,13 @@ def log_sums(
         problem = place(queries, points, bandwidths, log_weight, excluded, device)
         pairs = list(np.ndindex(len(bandwidths), log_weight.shape[1]))
         sums = torch.empty((len(pairs), len(queries)), dtype=torch.float64, device=device)
-        size = parallel.block_rows(_BYTES_PER_SUM * max(1, len(points) // _LONGEST_PART), memory_budget)
+        row = _BYTES_PER_SUM * max(1, len(points) // _LONGEST_PART) + _BYTES_PER_COLUMN * points.shape[1]
+        size = parallel.block_rows(row, memory_budget)
         groups = parallel.split(len(pairs), max(1, size // max(len(queries), len(points))))
-        blocks = [(g, rows) for g in groups for rows in parallel.split(len(queries), max(size, _FEWEST_ROWS))]
-        prepared = _Points(problem)
-        for group, rows in track(blocks, "kernel sums", len(blocks)):
-            sums[group, rows] = _log2_sums(problem.only(rows), prepared, pairs[group])
+        for group in track(groups, "kernel sums", len(groups)):
+            of_group = _Points(problem, pairs[group])
+            for rows in parallel.split(len(queries), max(size, _FEWEST_ROWS)):
+                sums[group, rows] = _log2_sums(problem.only(rows), of_group)
         return problem.log_sums(sums.reshape(len(bandwidths), -1, len(queries)))
 
 
@@ -116,89 +118,116 @@ def _current(device: str) -> AbstractContextManager[Any]:
 
 @dataclass(frozen=True)
 class _Points:
-    """The points as the kernels want them: padded, transposed, or split into high and low parts."""
+    """The points as the kernels want them, for some pairs of a bandwidth and a column of weights."""
 
     problem: Problem
+    pairs: Pairs
+
+    @lazy
+    def powers(self) -> "Tensor":
+        import torch
+
+        powers = self.problem.powers[[g for g, _ in self.pairs]]
+        return torch.as_tensor(powers, dtype=self.problem.y.dtype, device=self.problem.y.device)
+
+    @lazy
+    def columns(self) -> "Tensor":
+        return self.problem.columns[[c for _, c in self.pairs]]
 
     @lazy
     def transposed(self) -> "Tensor":
-        shape = BY_DIFFERENCES[self.problem.y.element_size()]
-        return _padded(self.problem.y.T, shape.points).contiguous()
+        return _padded(self.problem.y.T, BY_DIFFERENCES[self.problem.y.element_size()].points).contiguous()
 
     @lazy
     def halves(self) -> "Tensor":
-        return _halves(self.problem.y, _product_shape(self.problem.y.shape[1]).points)
-
-    @lazy
-    def squared_norms(self) -> "Tensor":
-        return self.problem.y.double().square().sum(dim=1)
-
-    def columns(self, pairs: Pairs, product: bool) -> "Tensor":
-        """Return what is added to the exponents of each pair, padded with excluded points."""
-        import torch
-
-        chosen = torch.stack([self.problem.columns[c] for _, c in pairs])
-        if product:
-            chosen -= self.powers(pairs).double()[:, None] * self.squared_norms
         y = self.problem.y
-        shape = _product_shape(y.shape[1]) if product else BY_DIFFERENCES[y.element_size()]
-        return _padded(chosen.clamp(min=EXCLUDED).to(y.dtype), shape.points, EXCLUDED)
+        return halves.of_points(y, self.powers, self.columns, _product_shape(y.shape[1]).points)
 
-    def powers(self, pairs: Pairs) -> "Tensor":
-        import torch
+    def some(self) -> tuple["Tensor", int]:
+        """Return every so many points, as many as a tile has, and how many points apart they are."""
+        shape = _product_shape(self.problem.y.shape[1])
+        stride = self.halves.shape[1] // shape.points
+        return self.halves[:, ::stride][:, : shape.points].contiguous(), stride
 
-        powers = self.problem.powers[[g for g, _ in pairs]]
-        return torch.as_tensor(powers, dtype=self.problem.y.dtype, device=self.problem.y.device)
+    def only(self, pair: int) -> "_Points":
+        """Return the points for one of the pairs."""
+        return _Points(self.problem, [self.pairs[pair]])
 
 
-def _log2_sums(part: Problem, points: _Points, pairs: Pairs) -> "Tensor":
+def _log2_sums(part: Problem, points: _Points) -> "Tensor":
     """Return the base-two logarithms of the sums, (pairs, queries)."""
-    import torch
-
-    if part.x.shape[1] <= FEW_DIMENSIONS or part.x.element_size() == 8:
-        return _launch(part, points, pairs, False)
-    out = points.powers(pairs).double()[:, None] * part.squared_norms
-    near = out * LN2 <= part.product_limit
-    sums = torch.empty_like(out)
-    for product in (True, False):
-        counts = (near == product).sum(dim=1).tolist()
-        whole = [pair for pair, count in enumerate(counts) if count == len(part.x)]
-        if whole:
-            sums[whole] = _launch(part, points, [pairs[pair] for pair in whole], product)
-        for pair in (pair for pair, count in enumerate(counts) if 0 < count < len(part.x)):
-            rows = (near[pair] == product).nonzero()[:, 0]
-            sums[pair, rows] = _launch(part.only(rows), points, [pairs[pair]], product)[0]
-    return torch.where(near, sums - out, sums)
+    if part.x.element_size() == 8:
+        return _by_differences(part, points)
+    queries = halves.of_queries(part.x, points.powers, _product_shape(part.x.shape[1]).rows)
+    if int(queries.near.sum()) < queries.near.numel() // 2:
+        return _by_differences(part, points)
+    sums, right = _by_products(part, points, queries)
+    counts = (~right).sum(dim=1).tolist()
+    for pair in (pair for pair, count in enumerate(counts) if count):
+        rows = (~right[pair]).nonzero()[:, 0]
+        sums[pair, rows] = _by_differences(part.only(rows), points.only(pair))[0]
+    return sums
 
 
-def _launch(part: Problem, points: _Points, pairs: Pairs, product: bool) -> "Tensor":
-    import torch
-
+def _by_products(part: Problem, points: _Points, queries: halves.Queries) -> tuple["Tensor", "Tensor"]:
+    """Return the sums, (pairs, queries), and which of them are right: the others have to be computed again."""
     from vwkde._compute.engines import triton_kernels
 
-    columns = part.x.shape[1]
-    column = points.columns(pairs, product)
-    if product:
-        shape, kernel, y = _product_shape(columns), triton_kernels.sums_by_products, points.halves
-        x = _halves(2 * part.x, shape.rows)
-        width, rows = y.shape[1] // 2, len(x)
-        options = {"WIDTH": width, "CHUNK": min(width, 32)}
-    else:
-        shape, kernel, y = BY_DIFFERENCES[part.x.element_size()], triton_kernels.sums_by_differences, points.transposed
-        x = _padded(part.x.T, shape.rows).contiguous()
-        rows = x.shape[1]
-        options = {"COLUMNS": columns, "UNROLLED": columns <= _MOST_UNROLLED}
-    own = part.excluded
-    excluded = column if own is None else torch.cat([own, own[-1:].expand(rows - len(own))])
-    tiles, blocks = column.shape[1] // shape.points, rows // shape.rows
-    parts = max(-(-column.shape[1] // _LONGEST_PART), min(tiles, -(-_PROGRAMS // (blocks * len(pairs)))))
-    largest, total = (torch.empty((len(pairs), parts, rows), dtype=x.dtype, device=x.device) for _ in range(2))
-    kernel[blocks, parts, len(pairs)](
-        x, y, column, points.powers(pairs), excluded, largest, total, rows, column.shape[1], tiles, -(-tiles // parts),
-        **options, LEAVE_OUT=own is not None, ROWS=shape.rows, TILE=shape.points,
-        num_warps=shape.warps, num_stages=shape.stages,
+    shape, y, (some, stride) = _product_shape(part.x.shape[1]), points.halves, points.some()
+    rows, width = queries.rows.shape[1:]
+    launch = _launch_shape(shape, len(y), rows, y.shape[1], part.x)
+    own = _own(part, rows)
+    triton_kernels.sums_by_products[launch.grid](
+        queries.rows, y, some, y if own is None else own, launch.largest, launch.total, rows, y.shape[1],
+        launch.tiles, launch.tiles_of_part, stride, WIDTH=width, CHUNK=min(width, halves.CHUNK),
+        LEAVE_OUT=own is not None, ROWS=shape.rows, TILE=shape.points, num_warps=shape.warps, num_stages=shape.stages,
     )  # fmt: skip
-    return _joined(largest, total)[:, : len(part.x)]
+    level = launch.largest.amax(dim=1)[:, : len(part.x)]
+    sums = _joined(launch.largest, launch.total)[:, : len(part.x)]
+    return sums + queries.outside, queries.near & (level > halves.LOWEST) & sums.isfinite()
+
+
+def _by_differences(part: Problem, points: _Points) -> "Tensor":
+    from vwkde._compute.engines import triton_kernels
+
+    shape, y, columns = BY_DIFFERENCES[part.x.element_size()], points.transposed, part.x.shape[1]
+    column = _padded(points.columns.clamp(min=EXCLUDED).to(y.dtype), shape.points, EXCLUDED)
+    x = _padded(part.x.T, shape.rows).contiguous()
+    rows = x.shape[1]
+    launch = _launch_shape(shape, len(column), rows, column.shape[1], x)
+    own = _own(part, rows)
+    triton_kernels.sums_by_differences[launch.grid](
+        x, y, column, points.powers, column if own is None else own, launch.largest, launch.total, rows,
+        column.shape[1], launch.tiles, launch.tiles_of_part, COLUMNS=columns, UNROLLED=columns <= _MOST_UNROLLED,
+        LEAVE_OUT=own is not None, ROWS=shape.rows, TILE=shape.points, num_warps=shape.warps, num_stages=shape.stages,
+    )  # fmt: skip
+    return _joined(launch.largest, launch.total)[:, : len(part.x)]
+
+
+def _own(part: Problem, rows: int) -> "Tensor | None":
+    """Return the points that queries leave out, padded to a number of rows."""
+    import torch
+
+    own = part.excluded
+    return None if own is None else torch.cat([own, own[-1:].expand(rows - len(own))])
+
+
+class _Launch(NamedTuple):
+    """The programs of a launch, what they write, and how many tiles of points there are, in all and in each part."""
+
+    grid: tuple[int, int, int]
+    largest: "Tensor"
+    total: "Tensor"
+    tiles: int
+    tiles_of_part: int
+
+
+def _launch_shape(shape: Shape, pairs: int, rows: int, points: int, like: "Tensor") -> _Launch:
+    """Divide rows and points among programs; numbers are written in the precision of a tensor, on its device."""
+    tiles, blocks = points // shape.points, rows // shape.rows
+    parts = max(-(-points // _LONGEST_PART), min(tiles, -(-_PROGRAMS // (blocks * pairs))))
+    largest, total = (like.new_empty((pairs, parts, rows)) for _ in range(2))
+    return _Launch((blocks, parts, pairs), largest, total, tiles, -(-tiles // parts))
 
 
 def _joined(largest: "Tensor", total: "Tensor") -> "Tensor":
@@ -215,31 +244,8 @@ def _padded(tensor: "Tensor", multiple: int, value: float = 0.0) -> "Tensor":
     return pad(tensor, (0, -tensor.shape[-1] % multiple), value=value)
 
 
-def _width(columns: int) -> int:
-    """Return the number of columns after padding for the tensor cores."""
-    return 16 if columns <= 16 else 32 * -(-columns // 32)
-
-
 def _product_shape(columns: int) -> Shape:
-    return BY_PRODUCTS.get(_width(columns), BY_PRODUCTS_OF_MANY)
-
-
-def _halves(rows: "Tensor", multiple: int) -> "Tensor":
-    """Return rows of high parts, of 11 bits, then of low parts; columns and rows are padded with zeros."""
-    import torch
-    from torch.nn.functional import pad
-
-    rows = pad(rows, (0, _width(rows.shape[1]) - rows.shape[1], 0, -len(rows) % multiple))
-    high = _eleven_bits(rows)
-    return torch.cat([high, _eleven_bits(rows - high)], dim=1)
-
-
-def _eleven_bits(numbers: "Tensor") -> "Tensor":
-    """Round to the nearest number that a tensor core represents exactly: ten bits after the first."""
-    import torch
-
-    bits = numbers.view(torch.int32)
-    return ((bits + 0x1000) & ~0x1FFF).view(torch.float32)
+    return BY_PRODUCTS if halves.width(columns) < halves.CHUNK else BY_PRODUCTS_OF_MANY
 
 
 def _require(device: str) -> None:

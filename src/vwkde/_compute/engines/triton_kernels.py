@@ -6,8 +6,10 @@ query far from all points keeps its sum. `NOTHING` stands for the logarithm of z
 difference of two is a number.
 
 Exponents have two forms. With differences, each thread owns queries and loops over the points: threads exchange
-nothing. With products, the tensor cores compute 2·x·y: numbers are split into a high and a low part of 11 bits each,
-which the cores multiply exactly, and the smallest of the four products is left out.
+nothing. With products, whole exponents but for −‖x‖² come from the tensor cores. Numbers are split into parts of 11
+bits, in half precision, which the cores multiply exactly; see `halves`. A tile then costs little more than its powers
+of two: instead of the largest exponent so far, a query subtracts the largest one at some points. A sum that overflows
+for that, or in which half precision shows, is computed again with differences.
 """
 
 import triton
@@ -84,74 +86,65 @@ def sums_by_differences(
 
 
 @triton.jit
-def _multiply(product, x_high, x_low, y, WIDTH: tl.constexpr):
-    """Add x·y, largest parts last."""
-    y_high = tl.trans(tl.load(y))
-    y_low = tl.trans(tl.load(y + WIDTH))
-    product = tl.dot(x_low, y_high, product, input_precision="tf32")
-    product = tl.dot(x_high, y_low, product, input_precision="tf32")
-    return tl.dot(x_high, y_high, product, input_precision="tf32")
+def _multiply(x_first, x, y, places, rows, WIDTH: tl.constexpr, CHUNK: tl.constexpr):
+    """Return the exponents of a tile: rows of x times rows of y, some columns at a time."""
+    within = tl.arange(0, CHUNK)
+    start = y + places[:, None].to(tl.int64) * WIDTH + within[None, :]
+    product = tl.dot(x_first, tl.trans(tl.load(start)))
+    for d in range(CHUNK, WIDTH, CHUNK):
+        more = tl.load(x + rows[:, None].to(tl.int64) * WIDTH + d + within[None, :])
+        # the cores truncate when they add, so they add only some numbers; the rest is added with rounding
+        product += tl.dot(more, tl.trans(tl.load(start + d)))
+    return product
 
 
 @triton.jit
 def _products(
-    largest, total, x_high, x_low, x, y, column, power, rows, own, first, last,
+    total, level, x_first, x, y, rows, own, first, last,
     WIDTH: tl.constexpr, CHUNK: tl.constexpr, LEAVE_OUT: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Loop over tiles of points: rows of x and y have the high parts of all columns, then the low parts."""
-    within = tl.arange(0, CHUNK)
+    """Loop over tiles of points, and add the powers of the exponents minus the level of their query."""
     for tile in range(first, last):
         places = tile * TILE + tl.arange(0, TILE)
-        start = y + places[:, None].to(tl.int64) * (2 * WIDTH) + within[None, :]
-        product = tl.zeros([rows.shape[0], TILE], tl.float32)
-        if WIDTH == CHUNK:
-            product = _multiply(product, x_high, x_low, start, WIDTH)
-        else:
-            for d in range(0, WIDTH, CHUNK):
-                start_x = x + rows[:, None].to(tl.int64) * (2 * WIDTH) + d + within[None, :]
-                # the cores truncate when they add, so they add only a few numbers; the rest is added with rounding
-                nothing = tl.zeros([rows.shape[0], TILE], tl.float32)
-                product += _multiply(nothing, tl.load(start_x), tl.load(start_x + WIDTH), start + d, WIDTH)
-        exponent = product * power + tl.load(column + places)[None, :]
+        exponent = _multiply(x_first, x, y, places, rows, WIDTH, CHUNK) - level[:, None]
         if LEAVE_OUT:
             exponent = tl.where(places[None, :] == own[:, None], EXCLUDED, exponent)
-        largest, total = _join(largest, total, exponent, 1)
-    return largest, total
+        total += tl.sum(tl.exp2(exponent), 1)
+    return total
 
 
-@triton.jit(do_not_specialize=["tiles", "tiles_of_part"])
+@triton.jit(do_not_specialize=["tiles", "tiles_of_part", "stride"])
 def sums_by_products(
-    x, y, column, power, excluded, largests, totals, n, m, tiles, tiles_of_part,
+    x, y, some, excluded, levels, totals, n, m, tiles, tiles_of_part, stride,
     WIDTH: tl.constexpr, CHUNK: tl.constexpr, LEAVE_OUT: tl.constexpr, ROWS: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Do the same with matrix products; the exponents omit −‖x‖², which is the same for all terms of a sum."""
+    """Do the same with matrix products; the exponents omit −‖x‖², which is the same for all terms of a sum.
+
+    The level of a query, subtracted from its exponents, is the largest of them at some points: every `stride`-th.
+    """
     part, problem = tl.program_id(1), tl.program_id(2).to(tl.int64)
     rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     first = part * tiles_of_part
     last = tl.minimum(first + tiles_of_part, tiles)
     own = tl.load(excluded + rows) if LEAVE_OUT else rows
-    largest = tl.full([ROWS], NOTHING, tl.float32)
+    x += problem * n * WIDTH
+    y += problem * m * WIDTH
+    x_first = tl.load(x + rows[:, None].to(tl.int64) * WIDTH + tl.arange(0, CHUNK)[None, :])
+    places = tl.arange(0, TILE)
+    exponent = _multiply(x_first, x, some + problem * TILE * WIDTH, places, rows, WIDTH, CHUNK)
+    if LEAVE_OUT:
+        exponent = tl.where(places[None, :] * stride == own[:, None], EXCLUDED, exponent)
+    level = tl.max(exponent, 1)
     total = tl.zeros([ROWS], tl.float32)
-    power = tl.load(power + problem)
-    column += problem * m
-    start_x = x + rows[:, None].to(tl.int64) * (2 * WIDTH) + tl.arange(0, CHUNK)[None, :]
-    x_high = tl.load(start_x)
-    x_low = tl.load(start_x + WIDTH)
     if LEAVE_OUT:
         start = tl.minimum(tl.maximum(tl.min(own) // TILE, first), last)
         stop = tl.minimum(tl.maximum(tl.max(own) // TILE + 1, start), last)
-        largest, total = _products(
-            largest, total, x_high, x_low, x, y, column, power, rows, own, first, start, WIDTH, CHUNK, False, TILE
-        )
-        largest, total = _products(
-            largest, total, x_high, x_low, x, y, column, power, rows, own, start, stop, WIDTH, CHUNK, True, TILE
-        )
+        total = _products(total, level, x_first, x, y, rows, own, first, start, WIDTH, CHUNK, False, TILE)
+        total = _products(total, level, x_first, x, y, rows, own, start, stop, WIDTH, CHUNK, True, TILE)
         first = stop
-    largest, total = _products(
-        largest, total, x_high, x_low, x, y, column, power, rows, own, first, last, WIDTH, CHUNK, False, TILE
-    )
+    total = _products(total, level, x_first, x, y, rows, own, first, last, WIDTH, CHUNK, False, TILE)
     out = (problem * tl.num_programs(1) + part) * n + rows
-    tl.store(largests + out, largest)
+    tl.store(levels + out, level)
     tl.store(totals + out, total)
 
 
