@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from vwkde._data.copies import find_distinct, in_steps_of, merge_repeats
+from vwkde._data.copies import find_distinct, has_even_steps, in_steps_of, merge_repeats
 
 
 def normal(seed, rows=300, columns=3):
@@ -95,3 +95,33 @@ def test_steps_of_a_column(column, even):
     codes, is_even = in_steps_of(column)
     assert is_even is even
     assert (np.argsort(codes, kind="stable") == np.argsort(column, kind="stable")).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("copied", [0, 1])
+def test_distinct_rows_are_the_same_however_they_are_found(dtype, copied):
+    random = np.random.default_rng(0)
+    x = random.integers(-3, 3, (40, 6)).astype(dtype) + random.normal(size=6).astype(dtype)
+    x = np.concatenate([np.unique(x, axis=0), x[:copied]])
+    found = find_distinct(x)
+    values, counts = np.unique(x, axis=0, return_counts=True)
+    np.testing.assert_array_equal(np.unique(found.values, axis=0), values)
+    np.testing.assert_array_equal(np.sort(found.counts), np.sort(counts))
+    np.testing.assert_array_equal(found.values[found.behind], x)
+    np.testing.assert_array_equal(x[found.first], found.values)
+
+
+@pytest.mark.parametrize(
+    ("column", "even"),
+    [
+        (np.random.default_rng(0).normal(size=200_000), False),
+        (np.random.default_rng(0).normal(size=200_000).round(3), True),
+        (np.arange(150_000) % 7 * 0.1, True),
+        (np.append(np.arange(150_000) * 1.0, 0.3), False),
+        (np.ones(10), False),
+    ],
+    ids=["continuous", "rounded", "few values", "one value between", "constant"],
+)
+def test_some_values_tell_at_once_that_there_are_no_steps(column, even):
+    assert has_even_steps(column) == even
+    assert in_steps_of(column)[1] == even

@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
+from vwkde._data import interpolated
 from vwkde._data.interpolated import merge_interpolated
+from vwkde._data.order import canonical_order
 
 N = 200
 
@@ -20,7 +22,7 @@ def oversampled(columns, seed=0):
 @pytest.mark.parametrize("columns", [2, 3, 10])
 def test_interpolated_rows_become_weights_of_their_ends(columns):
     x = oversampled(columns)
-    merging = merge_interpolated(x, x)
+    merging = merge_interpolated(x, x, canonical_order(x))
     assert N <= len(merging.kept) < 1.05 * N
     np.testing.assert_allclose(merging.expand(x[merging.kept][:, 0]), x[:, 0], atol=1e-6)
     np.testing.assert_allclose(merging.expand(np.ones(len(merging.kept))), 1)
@@ -41,4 +43,12 @@ def test_interpolated_rows_become_weights_of_their_ends(columns):
     ids=["normal", "rounded", "counts", "discrete column", "a line", "one column", "flat", "flatter"],
 )
 def test_other_data_have_none(x):
-    assert merge_interpolated(x, x) is None
+    assert merge_interpolated(x, x, canonical_order(x)) is None
+
+
+def test_many_rows_are_first_looked_at_in_some_places(monkeypatch):
+    monkeypatch.setattr(interpolated, "_ROWS_AROUND", N // 2)
+    x = oversampled(3)
+    assert N <= len(merge_interpolated(x, x, canonical_order(x)).kept) < 1.05 * N
+    plain = np.random.default_rng(1).normal(size=(2 * N, 3))
+    assert merge_interpolated(plain, plain, canonical_order(plain)) is None

@@ -1,9 +1,18 @@
 import numpy as np
 import pytest
 
-from vwkde._data.near_copies import has_close_pairs, merge_near_copies
+from vwkde._data import near_copies
+from vwkde._data.order import canonical_order
 
 N = 400
+
+
+def merge(x):
+    return near_copies.merge_near_copies(x, near_copies.some_neighbours(x, canonical_order(x)))
+
+
+def close_pairs(x):
+    return near_copies.has_close_pairs(near_copies.some_neighbours(x, canonical_order(x)))
 
 
 def standardised(x):
@@ -48,8 +57,8 @@ ORDINARY = {
 def test_ordinary_data_have_none(name):
     for seed in range(3):
         x = standardised(ORDINARY[name](np.random.default_rng(seed)))
-        assert merge_near_copies(x) is None
-        assert not has_close_pairs(x)
+        assert merge(x) is None
+        assert not close_pairs(x)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +67,7 @@ def test_ordinary_data_have_none(name):
 )
 def test_near_copies_are_merged_with_their_original(columns, share, jitter, times):
     x, original = with_near_copies(columns, share, jitter, times)
-    target = merge_near_copies(x).target
+    target = merge(x).target
     same = target[:, None] == target
     expected = original[:, None] == original
     assert (same != expected).sum() < 0.02 * expected.sum()
@@ -66,15 +75,13 @@ def test_near_copies_are_merged_with_their_original(columns, share, jitter, time
 
 def test_the_kept_row_is_one_of_them_and_the_order_does_not_matter():
     x, _ = with_near_copies(3, 1.0, 1e-3)
-    merging = merge_near_copies(x)
+    merging = merge(x)
     assert np.abs(x[merging.kept][merging.target] - x).max() < 0.02
     mixed = np.random.default_rng(1).permutation(len(x))
-    np.testing.assert_array_equal(
-        np.unique(x[merging.kept], axis=0), np.unique(x[mixed][merge_near_copies(x[mixed]).kept], axis=0)
-    )
+    np.testing.assert_array_equal(np.unique(x[merging.kept], axis=0), np.unique(x[mixed][merge(x[mixed]).kept], axis=0))
 
 
 def test_pairs_too_far_apart_to_merge_are_seen():
     x, _ = with_near_copies(3, 1.0, 0.08)
-    merging = merge_near_copies(x)
-    assert has_close_pairs(x if merging is None else x[merging.kept])
+    merging = merge(x)
+    assert close_pairs(x if merging is None else x[merging.kept])

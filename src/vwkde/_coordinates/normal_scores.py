@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from vwkde._compute import parallel
 from vwkde._coordinates.whitening import Whitening, whiten_blocks
 from vwkde._data.validation import Array
 from vwkde._runtime.warn import without
@@ -38,8 +39,8 @@ class NormalScores:
 
     def __call__(self, x: Array) -> Floats:
         """Return the points in the new coordinates."""
-        columns = zip(np.asarray(x, dtype=np.float64).T, self.knots, self.scores, strict=True)
-        return np.column_stack([_interpolate(*column) for column in columns])
+        columns = list(zip(np.asarray(x, dtype=np.float64).T, self.knots, self.scores, strict=True))
+        return np.column_stack(parallel.run(lambda column: _interpolate(*column), columns))
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def fit_normal_scores(numerator: Array, denominator: Array, weights: tuple[Float
     """Return the map from the ranks of the pooled sample, in which both samples have equal weight."""
     weight = np.concatenate([w / w.sum() for w in weights]) / 2
     pooled = np.concatenate([numerator, denominator]).astype(np.float64)
-    columns = [_scores(column, weight) for column in pooled.T]
+    columns = parallel.run(lambda column: _scores(column, weight), list(pooled.T))
     return NormalScores(*(tuple(part) for part in zip(*columns, strict=True)))
 
 

@@ -40,6 +40,10 @@ _STEPS = 0.3
 latter."""
 _EVEN = 0.01
 """How far from a whole number of steps a value may be, for rounding."""
+_MOST_STEPS = 1e9
+"""Steps between the smallest and the largest value beyond which rounding hides them."""
+_MANY = 100_000
+"""Values among which a step that is too small is looked for first."""
 _ATOM, _MOST_COPIES = 0.05, 10
 """A value with more than this share of the rows, and more than this many rows, is an atom of the distribution."""
 
@@ -78,8 +82,24 @@ class Distinct:
 
 def find_distinct(x: Array) -> Distinct:
     """Return the distinct rows of a sample."""
+    if _differ_for_sure(x):
+        every = np.arange(len(x))
+        return Distinct(x, every, np.ones(len(x), dtype=np.intp), every)
     _, first, behind, counts = np.unique(_items(x + 0.0), return_index=True, return_inverse=True, return_counts=True)
     return Distinct(x[first], first, counts, behind.ravel())
+
+
+def _differ_for_sure(x: Array) -> bool:
+    """Return whether all rows have different hashes: this is much faster than to sort the rows themselves."""
+    if x.dtype.itemsize not in (4, 8):
+        return False
+    bits = np.ascontiguousarray(x + 0.0).view(np.uint64 if x.dtype.itemsize == 8 else np.uint32)
+    factors = np.random.default_rng(0).integers(2**63, size=x.shape[1], dtype=np.uint64) * 2 + 1
+    hashes = np.zeros(len(x), dtype=np.uint64)
+    for column, factor in zip(bits.T, factors, strict=True):
+        hashes += column * factor  # products and sums of these integers wrap around
+    hashes.sort()
+    return bool((hashes[1:] != hashes[:-1]).all())
 
 
 def merge_repeats(own: Distinct, other: Distinct) -> Merging | None:
@@ -145,10 +165,32 @@ def _is_on_lattice(rows: Distinct) -> bool:
 def in_steps_of(column: Array) -> tuple[Ints, bool]:
     """Return a column as whole numbers of its smallest step, or as ranks, and whether all its steps are whole."""
     values, place = np.unique(column.astype(np.float64), return_inverse=True)
-    steps = (values - values[0]) / (np.diff(values).min() if len(values) > 1 else 1.0)
+    whole = _whole_steps(values)
+    return (np.arange(len(values)) if whole is None else whole)[place.ravel()], whole is not None
+
+
+def has_even_steps(column: Array) -> bool:
+    """Return whether the steps between the values of a column are whole numbers of the smallest one.
+
+    Some values may show that there would be too many steps: among more values the smallest step is no larger.
+    """
+    some = np.unique(column[:: max(1, len(column) // _MANY)].astype(np.float64))
+    if _span_in_steps(some) >= _MOST_STEPS:
+        return False
+    return _whole_steps(np.unique(column.astype(np.float64))) is not None
+
+
+def _whole_steps(values: Floats) -> Ints | None:
+    """Return increasing values as whole numbers of the smallest step between them; None if they are not."""
+    if len(values) < 2 or _span_in_steps(values) >= _MOST_STEPS:
+        return None
+    steps = (values - values[0]) / np.diff(values).min()
     whole = np.round(steps)
-    even = bool(len(values) > 1 and whole[-1] < 1e9 and (np.abs(steps - whole) < _EVEN).all())
-    return (whole.astype(np.intp) if even else np.arange(len(values)))[place.ravel()], even
+    return whole.astype(np.intp) if (np.abs(steps - whole) < _EVEN).all() else None
+
+
+def _span_in_steps(values: Floats) -> float:
+    return float((values[-1] - values[0]) / np.diff(values).min()) if len(values) > 1 else 0.0
 
 
 def _pairs_one_apart(codes: Ints, counts: Ints, column: int) -> float:

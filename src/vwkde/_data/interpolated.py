@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
-from vwkde._data.copies import in_steps_of
+from vwkde._compute import parallel
+from vwkde._data.copies import has_even_steps
 from vwkde._data.merging import Merging
-from vwkde._data.order import canonical_order
 from vwkde._data.validation import Array
 
 Floats = NDArray[np.float64]
@@ -34,6 +34,8 @@ _LEAST_SHARE = 0.04
 """Share of interpolated rows from which they are taken for such."""
 _MOST_QUERIES = 200
 """Rows that are looked at first; all rows follow only if these show interpolated ones."""
+_PLACES, _ROWS_AROUND = 40, 20_000
+"""Of many rows, those are looked at first that are closest to some, and neighbours of these are looked for around."""
 _AT_ONCE = 500
 
 
@@ -45,19 +47,36 @@ class _Between(NamedTuple):
     share: Floats
 
 
-def merge_interpolated(x: Floats, given: Array) -> Merging | None:
+def merge_interpolated(x: Floats, given: Array, order: Ints) -> Merging | None:
     """Return how interpolated rows become the weight of their neighbours; None if there are few or none.
 
-    `x` are the rows in whitened coordinates, and `given` in those of the data, where discrete columns show.
+    `x` are the rows in whitened coordinates, `given` in those of the data, where discrete columns show, and `order` is
+    their canonical order.
     """
     rows, columns = x.shape
-    if columns < 2 or rows < 2 * _NEIGHBOURS or any(in_steps_of(column)[1] for column in given.T):
+    if columns < 2 or rows < 2 * _NEIGHBOURS or _share_of_some(x, order) < _LEAST_SHARE:
         return None
-    tree = cKDTree(x)
-    some = canonical_order(x)[np.unique(np.linspace(0, rows - 1, _MOST_QUERIES).astype(np.intp))]
-    if len(_rows_between(x, tree, some).rows) < _LEAST_SHARE * len(some):
+    if any(parallel.run(has_even_steps, list(given.T))):
         return None
-    return _merged(_without_chains(x, tree), rows)
+    return _merged(_without_chains(x, cKDTree(x)), rows)
+
+
+def _share_of_some(x: Floats, order: Ints) -> float:
+    """Return the share of interpolated rows among some."""
+    if len(x) <= _ROWS_AROUND:
+        some = order[np.unique(np.linspace(0, len(x) - 1, _MOST_QUERIES).astype(np.intp))]
+        return len(_rows_between(x, cKDTree(x), some).rows) / len(some)
+    squared_norms = np.einsum("ij,ij->i", x, x)
+    closest = _MOST_QUERIES // _PLACES
+
+    def count_at(place: Floats) -> int:
+        squared = squared_norms - 2 * (x @ place)
+        around = np.argpartition(squared, _ROWS_AROUND)[:_ROWS_AROUND]
+        rows = np.argsort(squared[around], kind="stable")[:closest]
+        return len(_rows_between(x[around], cKDTree(x[around]), rows).rows)
+
+    places = x[order[np.linspace(0, len(x) - 1, _PLACES).astype(np.intp)]]
+    return sum(parallel.run(count_at, list(places))) / (_PLACES * closest)
 
 
 def _without_chains(x: Floats, tree: cKDTree) -> _Between:

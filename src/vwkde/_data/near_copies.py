@@ -14,7 +14,6 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from vwkde._data.merging import Merging, merge_into
-from vwkde._data.order import canonical_order
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -49,9 +48,12 @@ class Neighbours(NamedTuple):
     rows: Ints
 
 
-def merge_near_copies(x: Floats) -> Merging | None:
-    """Return how near copies in distinct whitened rows become the weight of one of them; None if there are none."""
-    if len(x) < _FEWEST_ROWS or not mark_near_copies(_some_neighbours(x)).any():
+def merge_near_copies(x: Floats, some: Neighbours | None) -> Merging | None:
+    """Return how near copies in distinct whitened rows become the weight of one of them; None if there are none.
+
+    `some` are the neighbours of some rows, which tell whether all have to be looked at.
+    """
+    if some is None or not mark_near_copies(some).any():
         return None
     neighbours = find_neighbours(x, np.arange(len(x)))
     label = _connected(neighbours, mark_near_copies(neighbours))
@@ -59,11 +61,11 @@ def merge_near_copies(x: Floats) -> Merging | None:
     return merge_into(kept, label) if 1 < len(kept) < len(x) else None
 
 
-def has_close_pairs(x: Floats) -> bool:
-    """Return whether distinct whitened rows come in pairs, too far apart to be taken for near copies."""
-    if len(x) < _FEWEST_ROWS:
+def has_close_pairs(some: Neighbours | None) -> bool:
+    """Return whether rows come in pairs, too far apart to be taken for near copies, from the neighbours of some."""
+    if some is None:
         return False
-    gaps = _gaps(_some_neighbours(x))
+    gaps = _gaps(some)
     following = max(gaps[:, 1:3].mean(), gaps[:, 1 : 1 + _FOLLOWING].mean())
     noise = max(following, gaps[:, 0].std()) / np.sqrt(len(gaps))
     return bool(gaps[:, 0].mean() > _PAIRED * following + _NOISE * noise)
@@ -100,12 +102,14 @@ def _gaps(neighbours: Neighbours) -> Floats:
     return np.asarray(np.arange(1, _NEIGHBOURS) * steps, dtype=np.float64)
 
 
-def _some_neighbours(x: Floats) -> Neighbours:
-    """Return the neighbours of some rows among those in a range of distances from the centre.
+def some_neighbours(x: Floats, order: Ints) -> Neighbours | None:
+    """Return the neighbours of some rows among those in a range of distances from the centre; None for few rows.
 
-    Near copies are about equally far from it, so that such a range has the copies of its rows.
+    Near copies are about equally far from it, so that such a range has the copies of its rows. `order` is the canonical
+    order of the rows.
     """
-    order = canonical_order(x)
+    if len(x) < _FEWEST_ROWS:
+        return None
     start = max(0, (len(x) - _MOST_ROWS) // 2)
     among = x[order[start : start + _MOST_ROWS]]
     some = np.unique(np.linspace(0, len(among) - 1, _MOST_QUERIES).astype(np.intp))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._compute import parallel
 from vwkde._data.in_memory import Held
 from vwkde._data.validation import Array
 from vwkde._runtime.warn import warn
@@ -48,7 +49,7 @@ class Reach(NamedTuple):
 
 def find_reach(samples: tuple[Array, Array]) -> Reach:
     """Return how far the values of two samples reach without outliers, each judged by its own sample."""
-    columns = [_reach_of_column(p, q) for p, q in zip(samples[0].T, samples[1].T, strict=True)]
+    columns = parallel.run(lambda pair: _reach_of_column(*pair), list(zip(samples[0].T, samples[1].T, strict=True)))
     low, high, outlying = (np.array(part) for part in zip(*columns, strict=True))
     return Reach(low, high, outlying)
 

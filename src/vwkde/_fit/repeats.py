@@ -10,7 +10,8 @@ from vwkde._data.copies import find_distinct, merge_repeats
 from vwkde._data.in_memory import Held, Mergings
 from vwkde._data.interpolated import merge_interpolated
 from vwkde._data.merging import Merging
-from vwkde._data.near_copies import has_close_pairs, merge_near_copies
+from vwkde._data.near_copies import has_close_pairs, merge_near_copies, some_neighbours
+from vwkde._data.order import canonical_order
 from vwkde._data.validation import Array
 from vwkde._runtime.warn import warn, without
 from vwkde.exceptions import DegenerateDataWarning
@@ -40,7 +41,7 @@ def find_groups(x: Array, other: Array) -> Ints | None:
     if merging is None and len(distinct.first) == len(x):
         with without(DegenerateDataWarning):
             points = fit_whitening(x, x, (np.ones(len(x)), np.ones(len(x))), None)(x)
-        merging = merge_near_copies(points)
+        merging = merge_near_copies(points, some_neighbours(points, canonical_order(points)))
         if merging is not None:
             _tell(len(x) - len(merging.kept), "data", "nearly equal others", "copies of one observation", "one group")
     return None if merging is None else merging.target
@@ -49,14 +50,18 @@ def find_groups(x: Array, other: Array) -> Ints | None:
 def _find(points: Floats, given: Array, name: str) -> Merging | None:
     if len(find_distinct(given).first) < len(given):
         return None  # discrete data, whose equal rows would pass for near copies
-    merging = merge_near_copies(points)
+    order = canonical_order(points)
+    some = some_neighbours(points, order)
+    merging = merge_near_copies(points, some)
     fact, reason = "nearly equal others", "copies of one observation"
     if merging is None:
-        merging = merge_interpolated(points, given)
+        merging = merge_interpolated(points, given, order)
         fact, reason = "lie exactly between two others", "made by interpolation"
     if merging is not None:
         _tell(len(points) - len(merging.kept), name, fact, reason, "weight of those others")
-    if has_close_pairs(points if merging is None else points[merging.kept]):
+        kept = points[merging.kept]
+        some = some_neighbours(kept, canonical_order(kept))
+    if has_close_pairs(some):
         warn(
             f"Rows of the {name} come in close pairs, as repeated measurements do. The estimate takes them for "
             f"independent and may be too large. Pass groups= to say which rows belong together.",

@@ -53,6 +53,15 @@ def test_points_left_out_and_padding_have_exponents_that_count_as_none():
     assert largest_error(queries, found, exact) < 6e-5
 
 
+def test_a_level_is_subtracted_from_all_exponents_of_a_query():
+    x, y, weight = draw(10, 3, 0) / 4, draw(20, 3, 1) / 4, torch.zeros((3, 20), dtype=torch.float64)
+    queries, points, found, _ = exponents_of(x, y, weight)
+    level = torch.linspace(-300, 40, 48).reshape(3, 16)
+    lower = queries.at_level(level).double() @ points.double().transpose(1, 2)
+    expected = found - queries.outside[:, :, None] - level[:, :10, None]
+    assert (lower[:, :10, :20] - expected).abs().max() < 1e-6
+
+
 def test_queries_too_far_for_half_precision_are_told():
     x = torch.tensor([[0.0, 0.0], [1e7, 0.0], [0.0, 30.0]])
     near = halves.of_queries(x, POWERS, 16).near
@@ -61,6 +70,6 @@ def test_queries_too_far_for_half_precision_are_told():
     assert halves.of_queries(x, POWERS, 16).rows.isfinite().all()
 
 
-@pytest.mark.parametrize(("columns", "width"), [(1, 16), (4, 16), (5, 32), (16, 64), (20, 64), (41, 128), (42, 256)])
+@pytest.mark.parametrize(("columns", "width"), [(1, 16), (3, 16), (4, 32), (16, 64), (20, 128), (40, 128), (41, 256)])
 def test_rows_are_a_power_of_two_or_some_chunks_long(columns, width):
     assert halves.width(columns) == width

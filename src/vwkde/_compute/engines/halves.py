@@ -4,11 +4,12 @@ A coordinate is split into a high and a low part of 11 bits each. The cores mult
 products in single precision; low times low is too small to count. What does not depend on the query, the logarithm of a
 weight minus ‖y‖², is split into three parts, each multiplied by one:
 
-    query   low x   1 1 1             high x   high x
-    point   high y  column, in parts  low y    high y
+    query   low x   level, in parts  1 1 1             high x   high x
+    point   high y  1 1 1            column, in parts  low y    high y
 
-So the product of two rows is the exponent of a term of the sum, except −‖x‖², the same for all terms. The factor two of
-2·x·y and the bandwidth are in the coordinates.
+So the product of two rows is the exponent of a term of the sum plus the level of the query, which brings the exponents
+close to zero: it has ‖x‖², the same for all terms, and is zero at first. The factor two of 2·x·y and the bandwidth are
+in the coordinates.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -30,16 +31,23 @@ _PARTS = 3
 
 
 class Queries(NamedTuple):
-    """Rows of queries, (pairs, queries, width); what −‖x‖² adds to the exponents; which queries are near enough."""
+    """Rows of queries, (pairs, queries, width), for so many columns; what −‖x‖² adds; which are near enough."""
 
     rows: "Tensor"
     outside: "Tensor"
     near: "Tensor"
+    columns: int
+
+    def at_level(self, level: "Tensor") -> "Tensor":
+        """Return the rows with a level, (pairs, queries), subtracted from all exponents of a query."""
+        rows = self.rows.clone()
+        rows[:, :, self.columns : self.columns + _PARTS] = _in_parts(-level.double())
+        return rows
 
 
 def width(columns: int) -> int:
     """Return the length of a row: a power of two up to `CHUNK`, then a multiple of it."""
-    needed = 3 * columns + _PARTS
+    needed = 3 * columns + 2 * _PARTS
     return max(16, 1 << (needed - 1).bit_length()) if needed <= CHUNK else CHUNK * -(-needed // CHUNK)
 
 
@@ -51,8 +59,9 @@ def of_queries(x: "Tensor", powers: "Tensor", multiple: int) -> Queries:
     outside = -scaled.double().square().sum(dim=2) / 2
     near = -outside * LN2 <= _FARTHEST_QUERY
     high, low = _split(scaled * near[:, :, None])
-    ones = torch.ones((*low.shape[:2], _PARTS), dtype=low.dtype, device=x.device)
-    return Queries(_padded(torch.cat([low, ones, high, high], dim=2), multiple), outside, near)
+    ones = low.new_ones((*low.shape[:2], _PARTS))
+    rows = _padded(torch.cat([low, torch.zeros_like(ones), ones, high, high], dim=2), multiple)
+    return Queries(rows, outside, near, x.shape[1])
 
 
 def of_points(y: "Tensor", powers: "Tensor", columns: "Tensor", multiple: int) -> "Tensor":
@@ -64,8 +73,8 @@ def of_points(y: "Tensor", powers: "Tensor", columns: "Tensor", multiple: int) -
     counts = exponents > _LEFT_OUT / 2
     high, low = _split(scaled * counts[:, :, None])
     column = _in_parts(exponents.where(counts, _LEFT_OUT))
-    rows = _padded(torch.cat([high, column, low, high], dim=2), multiple)
-    rows[:, y.shape[0] :, y.shape[1]] = _LEFT_OUT
+    rows = _padded(torch.cat([high, torch.ones_like(column), column, low, high], dim=2), multiple)
+    rows[:, len(y) :, y.shape[1] + _PARTS] = _LEFT_OUT
     return rows
 
 
@@ -88,5 +97,5 @@ def _padded(rows: "Tensor", multiple: int) -> "Tensor":
     from torch.nn.functional import pad
 
     count, length = rows.shape[1:]
-    columns = (length - _PARTS) // 3
+    columns = (length - 2 * _PARTS) // 3
     return pad(rows, (0, width(columns) - length, 0, -count % multiple)).contiguous()

@@ -177,13 +177,19 @@ def _by_products(part: Problem, points: _Points, queries: halves.Queries) -> tup
     rows, width = queries.rows.shape[1:]
     launch = _launch_shape(shape, len(y), rows, y.shape[1], part.x)
     own = _own(part, rows)
+    options = {
+        "WIDTH": width, "CHUNK": min(width, halves.CHUNK), "LEAVE_OUT": own is not None, "ROWS": shape.rows,
+        "TILE": shape.points, "num_warps": shape.warps, "num_stages": shape.stages,
+    }  # fmt: skip
+    excluded = y if own is None else own
+    level = part.x.new_empty((len(y), rows))
+    triton_kernels.largest_at_some[launch.grid[0], len(y)](queries.rows, some, excluded, level, rows, stride, **options)
     triton_kernels.sums_by_products[launch.grid](
-        queries.rows, y, some, y if own is None else own, launch.largest, launch.total, rows, y.shape[1],
-        launch.tiles, launch.tiles_of_part, stride, WIDTH=width, CHUNK=min(width, halves.CHUNK),
-        LEAVE_OUT=own is not None, ROWS=shape.rows, TILE=shape.points, num_warps=shape.warps, num_stages=shape.stages,
+        queries.at_level(level), y, excluded, launch.total, rows, y.shape[1], launch.tiles, launch.tiles_of_part,
+        **options,
     )  # fmt: skip
-    level = launch.largest.amax(dim=1)[:, : len(part.x)]
-    sums = _joined(launch.largest, launch.total)[:, : len(part.x)]
+    level = level[:, : len(part.x)]
+    sums = launch.total.double().sum(dim=1).log2()[:, : len(part.x)] + level
     return sums + queries.outside, queries.near & (level > halves.LOWEST) & sums.isfinite()
 
 

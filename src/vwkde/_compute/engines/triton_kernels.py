@@ -6,10 +6,10 @@ query far from all points keeps its sum. `NOTHING` stands for the logarithm of z
 difference of two is a number.
 
 Exponents have two forms. With differences, each thread owns queries and loops over the points: threads exchange
-nothing. With products, whole exponents but for −‖x‖² come from the tensor cores. Numbers are split into parts of 11
-bits, in half precision, which the cores multiply exactly; see `halves`. A tile then costs little more than its powers
-of two: instead of the largest exponent so far, a query subtracts the largest one at some points. A sum that overflows
-for that, or in which half precision shows, is computed again with differences.
+nothing. With products, whole exponents come from the tensor cores. Numbers are split into parts of 11 bits, in half
+precision, which the cores multiply exactly; see `halves`. A tile then costs little more than its powers of two: instead
+of the largest exponent so far, a query subtracts the largest one at some points, which the cores do as well. A sum that
+overflows for that, or in which half precision shows, is computed again with differences.
 """
 
 import triton
@@ -98,30 +98,45 @@ def _multiply(x_first, x, y, places, rows, WIDTH: tl.constexpr, CHUNK: tl.conste
     return product
 
 
+@triton.jit(do_not_specialize=["stride"])
+def largest_at_some(
+    x, some, excluded, levels, n, stride,
+    WIDTH: tl.constexpr, CHUNK: tl.constexpr, LEAVE_OUT: tl.constexpr, ROWS: tl.constexpr, TILE: tl.constexpr,
+):  # fmt: skip
+    """Fill (problems, n) with the largest exponent of each query at a tile of points, every `stride`-th of all."""
+    problem = tl.program_id(1).to(tl.int64)
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    places = tl.arange(0, TILE)
+    x += problem * n * WIDTH
+    x_first = tl.load(x + rows[:, None].to(tl.int64) * WIDTH + tl.arange(0, CHUNK)[None, :])
+    exponent = _multiply(x_first, x, some + problem * TILE * WIDTH, places, rows, WIDTH, CHUNK)
+    if LEAVE_OUT:
+        own = tl.load(excluded + rows)
+        exponent = tl.where(places[None, :] * stride == own[:, None], EXCLUDED, exponent)
+    tl.store(levels + problem * n + rows, tl.max(exponent, 1))
+
+
 @triton.jit
 def _products(
-    total, level, x_first, x, y, rows, own, first, last,
+    total, x_first, x, y, rows, own, first, last,
     WIDTH: tl.constexpr, CHUNK: tl.constexpr, LEAVE_OUT: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Loop over tiles of points, and add the powers of the exponents minus the level of their query."""
+    """Loop over tiles of points, and add the powers of two."""
     for tile in range(first, last):
         places = tile * TILE + tl.arange(0, TILE)
-        exponent = _multiply(x_first, x, y, places, rows, WIDTH, CHUNK) - level[:, None]
+        exponent = _multiply(x_first, x, y, places, rows, WIDTH, CHUNK)
         if LEAVE_OUT:
             exponent = tl.where(places[None, :] == own[:, None], EXCLUDED, exponent)
         total += tl.sum(tl.exp2(exponent), 1)
     return total
 
 
-@triton.jit(do_not_specialize=["tiles", "tiles_of_part", "stride"])
+@triton.jit(do_not_specialize=["tiles", "tiles_of_part"])
 def sums_by_products(
-    x, y, some, excluded, levels, totals, n, m, tiles, tiles_of_part, stride,
+    x, y, excluded, totals, n, m, tiles, tiles_of_part,
     WIDTH: tl.constexpr, CHUNK: tl.constexpr, LEAVE_OUT: tl.constexpr, ROWS: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Do the same with matrix products; the exponents omit −‖x‖², which is the same for all terms of a sum.
-
-    The level of a query, subtracted from its exponents, is the largest of them at some points: every `stride`-th.
-    """
+    """Fill (problems, parts, n) with the sums by matrix products; see `halves` for the rows of x and y."""
     part, problem = tl.program_id(1), tl.program_id(2).to(tl.int64)
     rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     first = part * tiles_of_part
@@ -130,21 +145,15 @@ def sums_by_products(
     x += problem * n * WIDTH
     y += problem * m * WIDTH
     x_first = tl.load(x + rows[:, None].to(tl.int64) * WIDTH + tl.arange(0, CHUNK)[None, :])
-    places = tl.arange(0, TILE)
-    exponent = _multiply(x_first, x, some + problem * TILE * WIDTH, places, rows, WIDTH, CHUNK)
-    if LEAVE_OUT:
-        exponent = tl.where(places[None, :] * stride == own[:, None], EXCLUDED, exponent)
-    level = tl.max(exponent, 1)
     total = tl.zeros([ROWS], tl.float32)
     if LEAVE_OUT:
         start = tl.minimum(tl.maximum(tl.min(own) // TILE, first), last)
         stop = tl.minimum(tl.maximum(tl.max(own) // TILE + 1, start), last)
-        total = _products(total, level, x_first, x, y, rows, own, first, start, WIDTH, CHUNK, False, TILE)
-        total = _products(total, level, x_first, x, y, rows, own, start, stop, WIDTH, CHUNK, True, TILE)
+        total = _products(total, x_first, x, y, rows, own, first, start, WIDTH, CHUNK, False, TILE)
+        total = _products(total, x_first, x, y, rows, own, start, stop, WIDTH, CHUNK, True, TILE)
         first = stop
-    total = _products(total, level, x_first, x, y, rows, own, first, last, WIDTH, CHUNK, False, TILE)
+    total = _products(total, x_first, x, y, rows, own, first, last, WIDTH, CHUNK, False, TILE)
     out = (problem * tl.num_programs(1) + part) * n + rows
-    tl.store(levels + out, level)
     tl.store(totals + out, total)
 
 

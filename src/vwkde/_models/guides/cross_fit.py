@@ -6,6 +6,7 @@ Each guide is fitted once for each fold, without its rows. At new points the gui
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -201,10 +202,13 @@ def _at_most(rows: float, sample: Sample, seed: int) -> Sample:
 def _collect(
     form: Any, models: tuple[Guide, ...], samples: Samples, folds: tuple[NDArray[np.intp], ...]
 ) -> CrossFitted:
-    held_out = []
-    for sample, fold in zip(samples, folds, strict=True):
-        values = np.empty(len(sample))
-        for number, model in enumerate(models):
-            values[fold == number] = np.clip(model(sample.points[fold == number]), -_LARGEST, _LARGEST)
-        held_out.append(values)
-    return CrossFitted(form, models, (held_out[0], held_out[1]), (samples[0].points, samples[1].points))
+    held_out = np.empty(len(samples[0])), np.empty(len(samples[1]))
+
+    def fill(part: tuple[int, int]) -> None:
+        side, number = part
+        rows = np.flatnonzero(folds[side] == number)
+        with parallel.single_threaded():
+            held_out[side][rows] = np.clip(models[number](samples[side].points[rows]), -_LARGEST, _LARGEST)
+
+    parallel.run(fill, list(product((0, 1), range(len(models)))))
+    return CrossFitted(form, models, held_out, (samples[0].points, samples[1].points))
