@@ -93,8 +93,9 @@ def _differ_for_sure(x: Array) -> bool:
     """Return whether all rows have different hashes: this is much faster than to sort the rows themselves."""
     if x.dtype.itemsize not in (4, 8):
         return False
-    bits = np.ascontiguousarray(x + 0.0).view(np.uint64 if x.dtype.itemsize == 8 else np.uint32)
-    factors = np.random.default_rng(0).integers(2**63, size=x.shape[1], dtype=np.uint64) * 2 + 1
+    kind = np.dtype(np.uint64 if x.dtype.itemsize == 8 else np.uint32)
+    bits: NDArray[Any] = np.ascontiguousarray(x + 0.0).view(kind)
+    factors = 2 * np.random.default_rng(0).integers(2**63, size=(x.shape[1],), dtype=np.uint64) + 1
     hashes = np.zeros(len(x), dtype=np.uint64)
     for column, factor in zip(bits.T, factors, strict=True):
         hashes += column * factor  # products and sums of these integers wrap around
