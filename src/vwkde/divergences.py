@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._answers.functionals import check_divergence, check_interval
+from vwkde._data.reading import Reading
 from vwkde.catalogue import is_baseline, parameters_of
 from vwkde.ratio import DensityRatio
 from vwkde.results import Estimate
@@ -273,7 +274,8 @@ def make_estimator(method: str | None, parameters: dict[str, Any]) -> "DensityRa
     from vwkde.baselines.ratio import BaselineRatio
 
     settings = dict(parameters)
-    return BaselineRatio(str(method), BASELINES[str(method)], settings, settings.pop("random_state", 0))
+    reading = Reading(**{name: settings.pop(name) for name in ("missing", "dates") if name in settings})
+    return BaselineRatio(str(method), BASELINES[str(method)], settings, settings.pop("random_state", 0), reading)
 
 
 def make_ratio(method: str | None, parameters: dict[str, Any]) -> DensityRatio:
