@@ -44,8 +44,8 @@ class Estimate:
         How much of the divergence the fit may have missed, for an interval of 95 %: what no model finds makes samples
         look more alike. It raises the upper end only.
     open_above : bool, default=False
-        Whether the true value may be infinite, or levels of categories had to be joined, so that the estimate is a lower
-        bound and the interval ends at the largest possible value.
+        Whether the true value may be infinite, or levels of categories had to be joined: the estimate is then a lower
+        bound, and the interval ends at the largest possible value.
     diagnostics : dict
         What was chosen from the data, and how well the samples overlap; see `DensityRatio.diagnostics_`.
 
