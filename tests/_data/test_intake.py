@@ -120,7 +120,7 @@ def test_a_few_missing_values_get_no_column_of_their_own():
         ({"x": pd.Timestamp("2026-01-01")}, r"Column 'x' .* Got dates or times \(timestamp.*\) and numbers \(double\)"),
         ({"x": "a"}, r"Column 'x' .* Got text or categories \(.*string\) and numbers \(double\)"),
         ({"colour": 1.0}, r"Column 'colour' .* Got numbers \(double\) and text or categories"),
-        ({"colour": [1, "a"] * 60}, r"one type in column 'colour'. Got int \(1\) and str \('a'\)"),
+        ({"colour": [1, "a"] * 60}, r"Column 'colour' of the numerator .* Got int \(1\) and str \('a'\)"),
         ({"colour": [b"a"] * 120}, "Column 'colour' of the numerator must hold .* Got binary"),
         ({"colour": [[1]] * 120}, "Column 'colour' of the numerator must hold .* Got list"),
         ({"x": [np.inf, *P["x"][1:]]}, "must be finite. Got inf in row 0, column 'x'"),
@@ -172,6 +172,11 @@ def test_durations_decimals_and_small_types_are_numbers():
     )
     values = check_table(frame.select(pl.all().reverse()), "X").values  # a table that counts up has row numbers
     np.testing.assert_array_equal(values[::-1], np.arange(30.0)[:, None] * [1.0, 0.25, 1.0])
+
+
+def test_bins_of_pandas_are_categories():
+    p, q = (frame.assign(x=pd.cut(frame["x"], [-9, 0, 1, 9])) for frame in (P, Q))
+    assert check_pair(p, q).layout.names[:2] == ("x=(0, 1]", "x=(1, 9]")
 
 
 def test_float32_stays():
@@ -236,7 +241,9 @@ def test_empty_and_constant_columns(ratio):
     p, q = P.assign(nothing=None, same="a"), Q.assign(nothing=None, same="a")
     with pytest.raises(ValueError, match="Got 120 in column 'nothing'"):
         check_pair(p, q)
-    with pytest.warns(vwkde.DegenerateDataWarning, match=r"\['nothing is missing'\] are constant"):
+    with pytest.raises(ValueError, match="must vary in at least one column"):
+        vwkde.kl_divergence(p[["same"]], q[["same"]])
+    with pytest.warns(vwkde.DegenerateDataWarning, match=r"\['nothing is missing', 'same=a'\] are constant"):
         found = vwkde.kl_divergence(p, q, guide="gaussian", missing="indicator")
     assert found.value == pytest.approx(ratio.divergence("kl").value, rel=1e-9)
 

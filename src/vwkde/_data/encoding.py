@@ -80,7 +80,7 @@ class Category:
     def names(self) -> tuple[str, ...]:
         """The names of the encoded columns."""
         levels = (*self.levels, _OTHER) if self.has_other else self.levels
-        values = tuple(f"{self.name}={level}" for level in levels[1:]) if self.apart else (self.name,)
+        values = tuple(f"{self.name}={level}" for level in levels[self._first :]) if self.apart else (self.name,)
         return (*values, f"{self.name} is missing") if self.may_be_missing and self.marks else values
 
     def encode(self, column: "pa.ChunkedArray", sample: str) -> Floats:
@@ -89,10 +89,15 @@ class Category:
         if not self.may_be_missing:
             _refuse_new_gaps(int(missing.sum()), self.name, sample)
         levels = len(self.levels) + self.has_other
-        values = codes[:, None] == np.arange(1, levels) if self.apart else codes[:, None]
+        values = codes[:, None] == np.arange(self._first, levels) if self.apart else codes[:, None]
         values = np.where(missing[:, None], 0.0, values)
         columns = [values, missing[:, None]] if self.may_be_missing and self.marks else [values]
         return np.concatenate(columns, axis=1, dtype=np.float64)
+
+    @property
+    def _first(self) -> int:
+        """The first level that has a column: the second, unless there would be no column at all."""
+        return 0 if len(self.levels) + self.has_other == 1 and not (self.may_be_missing and self.marks) else 1
 
     def _codes(self, column: "pa.ChunkedArray", sample: str) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """Return the number of each row's level, and which rows are missing."""

@@ -92,10 +92,8 @@ def _from_arrow(data: Any, name: str) -> Frame:
         return Frame(_table([_column(data, _label_of(data), name)], [_label_of(data)]), None)
     try:
         table = pa.table(data)
-    except pa.ArrowInvalid as error:
-        raise ValueError(
-            f"The {name} has columns that Arrow cannot hold ({error}); convert them or drop them."
-        ) from None
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        table = _table([_column(data[label], label, name) for label in data.columns], list(data.columns))
     labels = [str(label) for label in table.column_names]
     check_unique(labels)
     return Frame(table, tuple(labels))
@@ -141,21 +139,31 @@ def _column(values: Any, label: str, name: str) -> Any:
     """Return one column as an Arrow array; NaN and None in it are missing."""
     import pyarrow as pa
 
-    if hasattr(values, "sparse") and "Sparse" in str(values.dtype):
-        values = values.sparse.to_dense()
     try:
         if type(values).__module__.split(".")[0] in ("pandas", "numpy"):
-            return pa.array(values, from_pandas=True)
+            return pa.array(_plain(values), from_pandas=True)
         return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, pa.ArrowKeyError, OverflowError):
         raise ValueError(
-            f"The {name} must hold values of one type in column {label!r}. Got {_types_in(values)} instead; convert "
-            f"the column, for example to text if its values are names of things, or drop it."
+            f"Column {label!r} of the {name} must hold values of one type, which Arrow knows. Got {_types_in(values)} "
+            f"instead; convert it, for example to text if its values are names of things, or drop it."
         ) from None
+
+
+def _plain(values: Any) -> Any:
+    """Return a column of pandas in a form that Arrow knows: dense, and with texts for categories such as intervals."""
+    if hasattr(values, "sparse") and "Sparse" in str(values.dtype):
+        return values.sparse.to_dense()
+    categories = getattr(getattr(values, "cat", values), "categories", None)
+    if categories is not None and "interval" in str(categories.dtype):
+        return getattr(values, "cat", values).rename_categories([str(each) for each in categories])
+    return values
 
 
 def _types_in(values: Any) -> str:
     """Describe the types in a column by an example of each."""
+    if not isinstance(values, np.ndarray) and type(values).__module__.split(".")[0] != "pandas":
+        return str(getattr(values, "dtype", type(values).__name__))
     examples: dict[str, str] = {}
     for value in np.asarray(values, dtype=object).ravel():
         missing = value is None or (isinstance(value, float) and value != value)

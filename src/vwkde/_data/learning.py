@@ -105,21 +105,21 @@ def _dates_refused(names: list[str], together: dict[str, Tally]) -> ColumnError:
 def _are_texts(name: str, samples: Sequence[Tallied]) -> bool:
     """Return whether a column has another text in most rows of each sample, or only rare ones: names, ids, remarks."""
     columns = [sample.columns[name] for sample in samples]
-    distinct = all(each.present > _FEW_ROWS and len(each.levels) > each.present / 2 for each in columns)
+    distinct = all(each.present > _FEW_ROWS and each.distinct > each.present / 2 for each in columns)
     levels = [each.levels for each in columns]
-    return distinct or (any(levels) and not _by_frequency(levels)[0])
+    return distinct or any(each.texts for each in columns) or (any(levels) and not _by_frequency(levels)[0])
 
 
 def _report_texts(names: list[str], together: dict[str, Tally], must_be_used: bool) -> None:
-    listed = ", ".join(f"{name!r} ({len(together[name].levels)} in {together[name].present} rows)" for name in names)
+    listed = ", ".join(f"{name!r} ({together[name].distinct} in {together[name].present} rows)" for name in names)
     if must_be_used:
         raise ColumnError(
             f"Categories must have few levels for their rows. Got different texts in most rows, as names and ids have, "
-            f"in {listed}; drop these columns, or turn them into categories or numbers."
+            f"in {listed}; drop these columns, or turn them into categories, numbers or dates."
         )
     warn(
         f"Columns with different texts in most rows, as names and ids have, were left out: {listed}. To use them, turn "
-        f"them into categories or numbers.",
+        f"them into categories, numbers or dates.",
         DegenerateDataWarning,
     )
 

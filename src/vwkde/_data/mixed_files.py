@@ -16,7 +16,7 @@ from vwkde._data.intake import Layout
 from vwkde._data.kinds import BOOLEAN, NUMBER, kind_of
 from vwkde._data.learning import Tallied, learn, tally_table
 from vwkde._data.reading import Reading
-from vwkde._data.sources import ArrayRows, ParquetRows, Source, is_elsewhere, open_parquet
+from vwkde._data.sources import ArrayRows, ParquetRows, Source, is_elsewhere, open_parquet, open_source
 from vwkde._data.validation import as_columns, check_columns
 
 
@@ -66,6 +66,7 @@ def _open(data: Any, name: str) -> ParquetRows | Frame:
     if _is_parquet(data):
         return open_parquet(Path(data), name)
     if is_elsewhere(data):
+        open_source(data, name)  # which says what else may be wrong with it
         raise ValueError(
             f"The {name} must be a table in memory or a Parquet file if the other sample has columns that are not "
             f"plain numbers. Got {type(data).__name__} instead; convert it, or encode the columns of both."

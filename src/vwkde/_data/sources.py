@@ -243,8 +243,8 @@ def _open(data: Any, name: str) -> Source:
 def _open_file(path: Path, name: str) -> Source:
     if path.suffix.lower() not in (".npy", ".parquet"):
         raise ValueError(
-            f"The {name} must be an array, or a path that ends in .npy or .parquet. Got {str(path)!r} instead; "
-            f"convert the file, or read it and pass the array."
+            f"The {name} must be an array, a table, or a path that ends in .npy, .parquet or .csv. Got {str(path)!r} "
+            f"instead; convert the file, or read it and pass the table."
         )
     if not path.is_file():
         raise ValueError(
@@ -287,6 +287,8 @@ def _open_dask(data: Any, name: str) -> DaskRows:
 
     is_frame = hasattr(type(data), "to_dask_array")
     names = column_names(data) if is_frame else None
+    if is_frame:
+        _refuse_columns(data.dtypes, name)
     array = data.to_dask_array(lengths=True) if is_frame else data
     if not isinstance(array, da.Array):
         raise ValueError(
@@ -301,6 +303,16 @@ def _open_dask(data: Any, name: str) -> DaskRows:
     array = _two_axes(array, name)
     _check_kind(array.dtype, name)
     return DaskRows(array.rechunk({1: -1}), names)
+
+
+def _refuse_columns(kinds: Any, name: str) -> None:
+    """Raise if a Dask DataFrame has columns that do not hold plain numbers."""
+    others = [f"{column!r} ({kind})" for column, kind in kinds.items() if getattr(kind, "kind", "O") not in "biuf"]
+    if others:
+        raise ValueError(
+            f"The {name} must hold numbers only if it is a Dask DataFrame. Got columns {', '.join(others)} instead; "
+            f"encode them, or give the path of a Parquet file, which may have any columns."
+        )
 
 
 def _is_mapped(data: Any) -> bool:

@@ -1,7 +1,7 @@
 """What the rows of a column show, added up over pieces of a sample: its kind, its levels, and what is missing."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,13 +12,20 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_MANY = 10_000
+"""Texts up to which they are counted one by one."""
+
+
 class ColumnError(ValueError):
     """The columns of a table cannot be used; others must be chosen, or they must be read in another way."""
 
 
 @dataclass(frozen=True)
 class Tally:
-    """The rows of one column: how many, how many are missing, the counts of its levels, a value in the middle."""
+    """The rows of one column: how many, how many are missing, the counts of its levels, a value in the middle.
+
+    Texts that differ in most of very many rows are not counted one by one; `texts` is how many there are.
+    """
 
     kind: str
     data_type: str
@@ -28,6 +35,12 @@ class Tally:
     middle: float = 0.0
     zone: bool = False
     single: bool = False
+    texts: int = 0
+
+    @property
+    def distinct(self) -> int:
+        """The number of different texts; those of several pieces count as different if they were not counted."""
+        return len(self.levels) + self.texts
 
     @property
     def present(self) -> int:
@@ -51,6 +64,7 @@ class Tally:
             (self.present * self.middle + other.present * other.middle) / present,
             self.zone or other.zone,
             self.single and other.single,
+            self.texts + other.texts,
         )
 
     def _kind_with(self, other: "Tally", name: str) -> str:
@@ -77,8 +91,11 @@ def tally(column: "pa.ChunkedArray", name: str, sample: str) -> Tally:
     if kind == CATEGORY:
         texts = texts_of(column)
         counts = texts.drop_null().value_counts()
-        levels = Counter(dict(zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True)))
-        return Tally(kind, str(column.type), len(column), texts.null_count, levels)
+        start = Tally(kind, str(column.type), len(column), texts.null_count, Counter())
+        if len(counts) > max(_MANY, start.present / 2):
+            return replace(start, texts=len(counts))
+        levels = dict(zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True))
+        return replace(start, levels=Counter(levels))
     values = floats_of(column)
     present = values[~np.isnan(values)]
     middle = float(np.partition(present, len(present) // 2)[len(present) // 2]) if len(present) else 0.0
