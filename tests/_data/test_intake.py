@@ -166,7 +166,7 @@ def test_durations_decimals_and_small_types_are_numbers():
     frame = pl.DataFrame(
         {
             "took": [datetime.timedelta(seconds=each) for each in range(30)],
-            "price": [Decimal(each) / 4 for each in range(30)],
+            "price": [Decimal(each * 25).scaleb(-2) for each in range(30)],
             "small": pl.Series(range(30), dtype=pl.UInt8),
         }
     )

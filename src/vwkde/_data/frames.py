@@ -44,6 +44,8 @@ def to_frame(data: Any, name: str) -> Frame | None:
         raise TypeError(f"The {name} must be a table with rows. Got a lazy table instead; call .collect() on it.")
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return _from_arrow(data, name)
+    if hasattr(data, "to_arrow"):  # polars before 1.3
+        return _from_arrow(data.to_arrow(), name)
     return None if _is_numeric(data) else _from_array(data, name)
 
 
@@ -156,8 +158,9 @@ def _plain(values: Any) -> Any:
         return values.sparse.to_dense()
     categories = getattr(getattr(values, "cat", values), "categories", None)
     if categories is not None and "interval" in str(categories.dtype):
-        return getattr(values, "cat", values).rename_categories([str(each) for each in categories])
-    return values
+        values = getattr(values, "cat", values).rename_categories([str(each) for each in categories])
+    own = getattr(values, "array", values)  # the array behind a series knows its type, even if all is missing
+    return own if hasattr(own, "__arrow_array__") else values
 
 
 def _types_in(values: Any) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from vwkde._compute import parallel
 from vwkde._data.encoding import Encoding
 from vwkde._data.frames import to_frame
-from vwkde._data.kinds import floats_of, kind_of
+from vwkde._data.kinds import BOOLEAN, NUMBER, kind_of
 from vwkde._data.labels import without_saved_index
 from vwkde._data.validation import Array, Names, check_columns, column_names, to_floats
 from vwkde._runtime.lazy import lazy
@@ -152,10 +152,8 @@ class ParquetRows:
         return replace(self, names=encoding.names, encoding=encoding)
 
     def _read(self, place: int) -> Array:
-        from vwkde._data.tables import numbers_of
-
         if self.encoding is None:
-            return numbers_of(self.table(place, self.names or ()))
+            return _numbers(self.table(place, self.names or ()))
         return self.encoding.encode(self.table(place, self.encoding.labels), Path(self.path).name)
 
 
@@ -235,7 +233,7 @@ def _open(data: Any, name: str) -> Source:
         return _file_rows(_two_axes(data, name), name)
     frame = to_frame(data, name)
     if frame is not None:
-        return ArrayRows(np.column_stack([floats_of(column) for column in frame.table.columns]), frame.columns)
+        return ArrayRows(_numbers(frame.table), frame.columns)
     names = column_names(data)
     return ArrayRows(_two_axes(to_floats(data, name, names), name), names)
 
@@ -251,7 +249,7 @@ def _open_file(path: Path, name: str) -> Source:
             f"The {name} must be an existing file. Got {str(path)!r}, but there is no such file; check the path."
         )
     if path.suffix.lower() == ".parquet":
-        return open_parquet(path, name)
+        return _of_numbers(open_parquet(path, name), name)
     try:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError):  # NumPy's own message recommends to unpickle the file
@@ -276,6 +274,17 @@ def open_parquet(path: Path, name: str) -> ParquetRows:
     groups = tuple(group for group, count in enumerate(counts) if count)
     bounds = tuple(int(end) for end in np.cumsum([0, *(counts[group] for group in groups)]))
     return ParquetRows(str(path.resolve()), names, groups, bounds, kinds)
+
+
+def _of_numbers(rows: ParquetRows, name: str) -> ParquetRows:
+    """Return the rows, or raise if a column does not hold numbers."""
+    pairs = zip(rows.names or (), rows.kinds, strict=True)
+    others = [column for column, kind in pairs if kind not in (NUMBER, BOOLEAN)]
+    if others:
+        raise ValueError(
+            f"The {name} must be a Parquet file of numbers. Got {others} instead; leave these columns out."
+        )
+    return rows
 
 
 def _is_dask(data: Any) -> bool:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from vwkde._data.csv_files import read_csv
 from vwkde._data.frames import Frame, frame_of_numbers, to_frame
 from vwkde._data.labels import without_saved_index
-from vwkde._data.tallies import ColumnError
 from vwkde._data.validation import as_columns
 from vwkde._runtime.files import whole_file
 
@@ -95,12 +94,3 @@ def _checked(frame: Frame, columns: list[str] | None) -> Frame:
     if not columns and frame.columns:
         table = table.select(without_saved_index(table.column_names))
     return Frame(table, tuple(table.column_names) if frame.columns else None, chosen=bool(columns))
-
-
-def numbers_of(table: pa.Table) -> NDArray[np.float64]:
-    """Return the columns of an Arrow table as one array; they must hold numbers."""
-    for field in table.schema:
-        kind = field.type
-        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
-            raise ColumnError(f"column {field.name!r} holds {kind}, not numbers; leave it out or convert it.")
-    return np.column_stack([column.cast(pa.float64(), safe=False).to_numpy() for column in table.columns])
