@@ -281,10 +281,13 @@ def _of_numbers(rows: ParquetRows, name: str) -> ParquetRows:
     pairs = zip(rows.names or (), rows.kinds, strict=True)
     others = [column for column, kind in pairs if kind not in (NUMBER, BOOLEAN)]
     if others:
-        raise ValueError(
-            f"The {name} must be a Parquet file of numbers. Got {others} instead; leave these columns out."
-        )
+        raise ValueError(f"The {name} must be a file of numbers. Got columns {others} of others; leave these out.")
     return rows
+
+
+def _numbers(table: Any) -> NDArray[np.float64]:
+    """Return the columns of an Arrow table, all of numbers, as one array."""
+    return np.column_stack([floats_of(column) for column in table.columns])
 
 
 def _is_dask(data: Any) -> bool:
