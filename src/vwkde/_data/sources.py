@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from vwkde._compute import parallel
 from vwkde._data.encoding import Encoding
 from vwkde._data.frames import to_frame
-from vwkde._data.kinds import BOOLEAN, NUMBER, kind_of
+from vwkde._data.kinds import BOOLEAN, NUMBER, floats_of, kind_of
 from vwkde._data.labels import without_saved_index
 from vwkde._data.validation import Array, Names, check_columns, column_names, to_floats
 from vwkde._runtime.lazy import lazy
