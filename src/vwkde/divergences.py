@@ -34,8 +34,10 @@ def kl_divergence(
     Parameters
     ----------
     numerator : array-like of shape (n, d) or (n,), path, or Dask array or DataFrame
-        A sample of P: an array, DataFrame or tensor. Data that do not fit in memory can be a `numpy.memmap`, the path
-        of an NPY or Parquet file, or a Dask array or DataFrame.
+        A sample of P: an array, tensor, table (pandas, Polars, Arrow) or the path of a CSV, NPY or Parquet file. Data
+        that do not fit in memory can be a `numpy.memmap`, the path of an NPY or Parquet file, or a Dask array or
+        DataFrame. Tables may have categories; for dates and missing values give `dates=` and `missing=`, see
+        `DensityRatio`.
     denominator : array-like of shape (m, d) or (m,), path, or Dask array or DataFrame
         A sample of Q, with the same columns. The number of rows may differ.
     method : str, optional

@@ -234,8 +234,9 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         Parameters
         ----------
         numerator : array-like of shape (n, d) or (n,), path, or Dask array or DataFrame
-            A sample of the density p₁: an array, DataFrame or tensor. Data that do not fit in memory can be a
-            `numpy.memmap`, the path of an NPY or Parquet file, or a Dask array or DataFrame; see `max_held`.
+            A sample of the density p₁: an array, tensor, table (pandas, Polars, Arrow) or CSV file. Data that do not
+            fit in memory can be a `numpy.memmap`, the path of an NPY or Parquet file, or a Dask array or DataFrame; see
+            `max_held`. Categories in tables become 0/1 columns, which `log_ratio` and others make of new rows too.
         denominator : array-like of shape (m, d) or (m,), path, or Dask array or DataFrame
             A sample of the density p₂, with the same columns.
         numerator_weight : array-like of shape (n,), optional
