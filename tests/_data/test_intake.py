@@ -237,6 +237,20 @@ def test_row_numbers_and_free_text_are_left_out():
         check_pair(p[["note"]], q[["note"]])
 
 
+def test_kinds_stay_known_where_nothing_is_encoded():
+    layout = check_pair(P[["x", "flag"]], Q[["x", "flag"]]).layout
+    assert [column.kind for column in layout.columns] == ["number", "boolean"]
+    with pytest.raises(ValueError, match="points is empty"):
+        check_points(P[["x", "flag"]][:0], "points", layout)
+
+
+def test_row_numbers_without_a_name_are_reported(tmp_path):
+    path = tmp_path / "headless.csv"
+    Q[["x", "count"]].to_csv(path, header=False)
+    with pytest.warns(vwkde.DegenerateDataWarning, match=r"not what was measured: 0 \(row numbers\)"):
+        assert check_table(path, "X").values.shape == (150, 3)
+
+
 def test_empty_and_constant_columns(ratio):
     p, q = P.assign(nothing=None, same="a"), Q.assign(nothing=None, same="a")
     with pytest.raises(ValueError, match="Got 120 in column 'nothing'"):

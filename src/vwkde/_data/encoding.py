@@ -148,7 +148,7 @@ class Encoding:
     @property
     def is_plain(self) -> bool:
         """Whether all columns are numbers that stay as they are."""
-        return all(isinstance(column, Number) and column.names == (column.name,) for column in self.columns)
+        return all(column.kind == NUMBER and column.names == (column.name,) for column in self.columns)
 
     @property
     def is_coarse(self) -> bool:

@@ -113,6 +113,7 @@ def check_points(data: Any, name: str, layout: Layout, sample: str = "numerator"
     if frame is None and layout.encoding is None and not layout.left_out:
         return check_sample(data, name, (layout.width, layout.names, sample))[0]
     frame = frame or frame_of_numbers(*as_columns(data, name))
+    check_not_empty(frame.table.shape, name)
     kept = [place for place, label in enumerate(frame.columns or ()) if label not in layout.left_out]
     if frame.columns and len(kept) < len(frame.columns):
         frame = Frame(frame.table.select(kept), tuple(frame.columns[place] for place in kept))
@@ -164,7 +165,7 @@ def _encoded(frames: list[Frame], samples: list[str], reading: Reading) -> tuple
     values = encode(learnt.encoding, tables)
     for array, sample in zip(values, samples, strict=True):
         check_finite(array, sample, learnt.encoding.names)
-    labels = () if not named.columns or named.chosen else _labels(values, learnt.encoding)
+    labels = () if named.chosen else _labels(values, learnt.encoding, bool(named.columns))
     encoding = learnt.encoding.without(labels)
     values = encode(encoding, tables) if labels else values
     names = encoding.names if named.columns or not encoding.is_plain else None
@@ -185,8 +186,10 @@ def _in_order(frame: Frame, name: str, like: tuple[int, Names, str]) -> Frame:
     return Frame(frame.table.select(list(ordered)), ordered, frame.chosen)
 
 
-def _labels(values: list[Array], encoding: Encoding) -> tuple[str, ...]:
-    """Return the columns of numbers that label rows."""
+def _labels(values: list[Array], encoding: Encoding, named: bool) -> tuple[str, ...]:
+    """Return the columns of numbers that label rows; those without names are only reported."""
+    if not named:
+        return labels_to_leave_out(values, None) if encoding.is_plain else ()
     numbers = [column.name for column in encoding.columns if column.kind == NUMBER]
     places = [encoding.places[name].start for name in numbers]
     if not numbers:
