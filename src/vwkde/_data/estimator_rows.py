@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from vwkde._data.intake import Layout, check_points, check_table, must_be_encoded
 from vwkde._data.labels import labels_to_leave_out, without_columns
-from vwkde._data.reading import Reading
+from vwkde._data.reading import PLAIN, Reading
 from vwkde._data.validation import Array, column_names
 from vwkde._runtime.quiet import validated
 
@@ -19,7 +19,7 @@ def rows_to_fit(estimator: Any, X: Any, y: Any, reading: Reading) -> tuple[Array
 
     The number of columns and their names are set on the estimator, as scikit-learn does.
     """
-    if must_be_encoded(X, "X", reading):
+    if _is_table(X, reading):
         single = check_table(X, "X", reading)
         values, y = validated(estimator, single.values, y, dtype=_FLOATS)
         _set_columns(estimator, single.layout)
@@ -33,9 +33,16 @@ def rows_to_fit(estimator: Any, X: Any, y: Any, reading: Reading) -> tuple[Array
 
 def new_rows(estimator: Any, X: Any, layout: Layout) -> Array:
     """Return new rows as numbers, encoded as those that were fitted."""
-    if layout.encoding is not None or must_be_encoded(X, "X", Reading()):
+    if layout.encoding is not None or _is_table(X, PLAIN):
         return check_points(X, "X", layout, "rows that were fitted")
     return np.asarray(validated(estimator, without_columns(X, layout.left_out), dtype=_FLOATS, reset=False))
+
+
+def _is_table(X: Any, reading: Reading) -> bool:
+    """Return whether X is for us to read: arrays of text are refused by scikit-learn, in its own words."""
+    if isinstance(X, np.ndarray | list) and reading.missing == "refuse":
+        return False
+    return must_be_encoded(X, "X", reading)
 
 
 def _set_columns(estimator: Any, layout: Layout) -> None:
