@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._answers.functionals import check_divergence, check_interval
+from vwkde._data.reading import Reading
 from vwkde.catalogue import is_baseline, parameters_of
 from vwkde.ratio import DensityRatio
 from vwkde.results import Estimate
@@ -33,8 +34,10 @@ def kl_divergence(
     Parameters
     ----------
     numerator : array-like of shape (n, d) or (n,), path, or Dask array or DataFrame
-        A sample of P: an array, DataFrame or tensor. Data that do not fit in memory can be a `numpy.memmap`, the path
-        of an NPY or Parquet file, or a Dask array or DataFrame.
+        A sample of P: an array, tensor, table (pandas, Polars, Arrow) or the path of a CSV, NPY or Parquet file. Data
+        that do not fit in memory can be a `numpy.memmap`, the path of an NPY or Parquet file, or a Dask array or
+        DataFrame. Tables may have categories; for dates and missing values give `dates=` and `missing=`, see
+        `DensityRatio`.
     denominator : array-like of shape (m, d) or (m,), path, or Dask array or DataFrame
         A sample of Q, with the same columns. The number of rows may differ.
     method : str, optional
@@ -273,7 +276,8 @@ def make_estimator(method: str | None, parameters: dict[str, Any]) -> "DensityRa
     from vwkde.baselines.ratio import BaselineRatio
 
     settings = dict(parameters)
-    return BaselineRatio(str(method), BASELINES[str(method)], settings, settings.pop("random_state", 0))
+    reading = Reading(**{name: settings.pop(name) for name in ("missing", "dates") if name in settings})
+    return BaselineRatio(str(method), BASELINES[str(method)], settings, settings.pop("random_state", 0), reading)
 
 
 def make_ratio(method: str | None, parameters: dict[str, Any]) -> DensityRatio:

@@ -153,7 +153,7 @@ def test_files_of_the_wrong_kind_are_refused(tmp_path, values, message):
         ("x.npy", b"", "cannot be read"),
         ("x.npy", b"not an array", "cannot be read"),
         ("x.parquet", b"not a table", "cannot be read"),
-        ("x.csv", b"1,2", "ends in .npy or .parquet"),
+        ("x.xlsx", b"1,2", r"ends in \.npy, \.parquet or \.csv"),
     ],
 )
 def test_files_that_cannot_be_read_are_told(tmp_path, name, content, message):
@@ -172,5 +172,5 @@ def test_a_file_cut_short_is_told(tmp_path):
 
 def test_parquet_without_numbers_is_refused(tmp_path):
     pq.write_table(pa.table({"a": ["x", "y"]}), tmp_path / "x.parquet")
-    with pytest.raises(ValueError, match="not numbers"):
+    with pytest.raises(ValueError, match=r"must be a file of numbers. Got columns \['a'\]"):
         open_source(tmp_path / "x.parquet", "numerator")

@@ -42,9 +42,9 @@ def run(folder, capfd, monkeypatch):  # noqa: ARG001  the commands run in that f
 def test_large_files_are_read_in_parts(run, monkeypatch):
     *_, expected, _ = run("kl", "p.csv", "q.parquet", "--method", "kde")
     monkeypatch.setattr(estimates, "_LARGE", 0)
-    assert isinstance(estimates._sample(Path("q.parquet"), None, "kde"), Path)
-    assert not isinstance(estimates._sample(Path("q.parquet"), None, "nn"), Path)
-    assert not isinstance(estimates._sample(Path("q.parquet"), ["a,b"], "kde"), Path)
+    assert isinstance(estimates._sample(Path("q.parquet"), None, None, "kde"), Path)
+    assert not isinstance(estimates._sample(Path("q.parquet"), None, None, "nn"), Path)
+    assert not isinstance(estimates._sample(Path("q.parquet"), ["a,b"], None, "kde"), Path)
     assert run("kl", "p.csv", "q.parquet", "--method", "kde") == (0, expected, "")
     assert run("ratio", "p.csv", "q.parquet", "--at", "z.npy", "--method", "kde")[0] == 0
 
@@ -102,7 +102,7 @@ def test_ratio_prints_csv_and_writes_files(run):
         (("kl", "p.csv", "q.parquet", "--bandwidth", "-1"), "error: The 'bandwidth' parameter"),
         (("kl", "p.csv", "q.parquet", "--method", "magic"), "error: The 'method' parameter"),
         (("kl", "p.csv", "q.parquet", "--columns", "a,x"), "error: p.csv: there are no columns ['x']"),
-        (("kl", "words.csv", "p.csv"), "error: words.csv: column 'b' holds string, not numbers"),
+        (("kl", "words.csv", "p.csv", "--columns", "a,b"), "error: Column 'b' must mean the same in all rows."),
         (("ratio", "p.csv", "q.parquet", "--at", "z.npy", "-o", "out.xls"), "error: out.xls: the file name"),
         (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "out.txt"), "error: out.txt: the file name"),
         (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "no/out.csv"), "error: no/out.csv: there is no fol"),
@@ -126,9 +126,52 @@ def test_errors_are_one_line_with_status_two(run, arguments, message):
     assert err.count("\n") == 1
 
 
-def test_columns_that_hold_no_numbers_are_told_with_the_option_that_chooses_others(run):
-    _, _, err = run("kl", "words.csv", "p.csv")
-    assert err.endswith("Choose columns with --columns a,b,c.\n")
+def test_columns_that_cannot_be_used_are_told_with_the_option_that_chooses_others(run):
+    _, _, err = run("kl", "words.csv", "p.csv", "--columns", "a,b")
+    assert err.endswith("Or choose columns with --columns a,b,c.\n")
+
+
+@pytest.fixture
+def mixed(folder):
+    random = np.random.default_rng(5)
+    for name, shift in (("p", 0.4), ("q", 0.0)):
+        frame = pd.DataFrame({"x": random.normal(shift, 1, 200), "colour": random.choice(["red", "blue"], 200)})
+        frame["day"] = pd.date_range("2026-01-01", periods=200).strftime("%Y-%m-%d")
+        frame.mask(random.random(frame.shape) < 0.1).to_csv(folder / f"{name}_mixed.csv", index=False)
+    return "p_mixed.csv", "q_mixed.csv"
+
+
+def test_gaps_and_dates_are_told_with_the_options_that_help(run, mixed):
+    *_, err = run("kl", *mixed)
+    assert "dates or times in column 'day' (date32[day]) instead; give --dates number" in err
+    *_, err = run("kl", *mixed, "--dates", "drop")
+    assert "in column 'x'" in err
+    assert "give --missing indicator to use them" in err
+    assert err.count("\n") == 1
+
+
+def test_mixed_tables_from_csv_give_the_answer_of_the_same_frames(run, mixed):
+    options = "--missing", "indicator", "--dates", "number", "--method", "classifier"
+    status, out, _ = run("kl", *mixed, *options, "--json")
+    frames = [pd.read_csv(path, parse_dates=["day"]) for path in mixed]
+    expected = vwkde.kl_divergence(*frames, missing="indicator", dates="number", method="classifier")
+    assert status == 0
+    assert json.loads(out)["value"] == pytest.approx(expected.value)
+    status, out, _ = run("ratio", *mixed, "--at", mixed[0], *options)
+    assert (status, out.count("\n")) == (0, 201)
+
+
+def test_numbers_in_the_first_line_are_names_or_a_row_as_the_user_says(run, folder):
+    for name, sample in (("p", P), ("q", Q)):
+        pd.DataFrame(sample, columns=["2019", "2020", "2021"]).to_csv(folder / f"{name}_years.csv", index=False)
+    files = "p_years.csv", "q_years.csv"
+    status, _, err = run("kl", *files)
+    assert status == 2
+    assert err.startswith("error: p_years.csv: the first line (2019,2020,2021) may be the names of the columns")
+    status, out, _ = run("kl", *files, "--header", "--method", "classifier", "--json")
+    assert json.loads(out)["diagnostics"]["rows"] == [len(P), len(Q)]
+    status, out, _ = run("kl", *files, "--no-header", "--method", "classifier", "--json")
+    assert json.loads(out)["diagnostics"]["rows"] == [len(P) + 1, len(Q) + 1]
 
 
 @pytest.mark.filterwarnings("default")

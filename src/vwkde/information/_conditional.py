@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._data.reading import Reading
 from vwkde._data.validation import Array
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde.information._forms import Asked, information
@@ -26,7 +27,16 @@ _FEWEST_ROWS = 4 * FOLDS
 
 
 def conditional_mutual_information(
-    X: Any, Y: Any, Z: Any, *, method: str | None = None, random_state: Any = 0, groups: Any = None, **parameters: Any
+    X: Any,
+    Y: Any,
+    Z: Any,
+    *,
+    method: str | None = None,
+    random_state: Any = 0,
+    groups: Any = None,
+    missing: Literal["refuse", "indicator"] = "refuse",
+    dates: Literal["refuse", "number", "drop"] = "refuse",
+    **parameters: Any,
 ) -> Estimate:
     """Estimate the conditional mutual information of X and Y given Z, in nats.
 
@@ -38,7 +48,7 @@ def conditional_mutual_information(
     Parameters
     ----------
     X : array-like of shape (n, d) or (n,)
-        An array, DataFrame or CPU tensor.
+        An array, table, CPU tensor or path, as in `mutual_information`.
     Y : array-like of shape (n, e) or (n,)
         The same number of rows: row i of Y belongs to row i of X.
     Z : array-like of shape (n, f) or (n,)
@@ -50,6 +60,10 @@ def conditional_mutual_information(
         Seeds the pairing and every other random choice.
     groups : array-like of shape (n,), optional
         Which rows belong together, as in `mutual_information`.
+    missing : {"refuse", "indicator"}, default="refuse"
+        What missing values do, as in `DensityRatio`.
+    dates : {"refuse", "number", "drop"}, default="refuse"
+        What columns of dates or times do, as in `DensityRatio`.
     **parameters : dict
         Parameters of `DensityRatio`.
 
@@ -82,7 +96,7 @@ def conditional_mutual_information(
     >>> vwkde.mutual_information(x, y).interval[0] > 0
     True
     """
-    x, y, z = check_rows(X=X, Y=Y, Z=Z)
+    x, y, z = check_rows(Reading(missing, dates), X=X, Y=Y, Z=Z)
     x, y = in_canonical_order(x, y)
     asked = Asked(method, random_state, parameters)
     asked.ratio()._check_parameters(x, y)

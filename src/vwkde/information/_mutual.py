@@ -1,8 +1,10 @@
 """How much information two sets of columns have about each other."""
 
-from typing import Any
+from typing import Any, Literal
 
-from vwkde._data.validation import Array, check_table
+from vwkde._data.intake import check_table
+from vwkde._data.reading import PLAIN, Reading
+from vwkde._data.validation import Array
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning
@@ -12,7 +14,15 @@ from vwkde.results import Estimate
 
 
 def mutual_information(
-    X: Any, Y: Any, *, method: str | None = None, random_state: Any = 0, groups: Any = None, **parameters: Any
+    X: Any,
+    Y: Any,
+    *,
+    method: str | None = None,
+    random_state: Any = 0,
+    groups: Any = None,
+    missing: Literal["refuse", "indicator"] = "refuse",
+    dates: Literal["refuse", "number", "drop"] = "refuse",
+    **parameters: Any,
 ) -> Estimate:
     """Estimate the mutual information of X and Y, in nats: KL(joint ‖ product of the marginals).
 
@@ -33,7 +43,7 @@ def mutual_information(
     Parameters
     ----------
     X : array-like of shape (n, d) or (n,)
-        An array, DataFrame or CPU tensor.
+        An array, table or column of one (see the guide's page on tables), CPU tensor, or the path of a file.
     Y : array-like of shape (n, e) or (n,)
         The same number of rows: row i of Y belongs to row i of X.
     method : {"vwkde-mb", "vwkde-mf", "kde"}, optional
@@ -44,6 +54,10 @@ def mutual_information(
         Which rows belong together, such as those of a patient or of a time block: the label of each row, of any
         hashable type, at least 5 different ones. Rows of a group are held out together and never paired with each
         other, and the standard error counts them as dependent.
+    missing : {"refuse", "indicator"}, default="refuse"
+        What missing values do, as in `DensityRatio`.
+    dates : {"refuse", "number", "drop"}, default="refuse"
+        What columns of dates or times do, as in `DensityRatio`.
     **parameters : dict
         Parameters of `DensityRatio`.
 
@@ -77,7 +91,7 @@ def mutual_information(
     >>> low < 0.347 < high
     True
     """
-    x, y = in_canonical_order(*check_rows(X=X, Y=Y))
+    x, y = in_canonical_order(*check_rows(Reading(missing, dates), X=X, Y=Y))
     asked = Asked(method, random_state, parameters)
     asked.ratio()._check_parameters(x, y)
     paired = make_pairs(x, y, groups, random_state)
@@ -97,9 +111,9 @@ def warn_if_open(estimate: Estimate) -> None:
         )
 
 
-def check_rows(**given: Any) -> list[Array]:
+def check_rows(reading: Reading = PLAIN, **given: Any) -> list[Array]:
     """Return samples, given by name, as arrays with equally many rows, or raise."""
-    samples = [check_table(values, name) for name, values in given.items()]
+    samples = [check_table(values, name, reading).values for name, values in given.items()]
     rows = [len(values) for values in samples]
     if len(set(rows)) > 1:
         names, counts = (" and ".join(map(str, each)) for each in (given, rows))
