@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._data.reading import Reading
 from vwkde._data.validation import Array
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._models.guides.cross_fit import FOLDS
@@ -43,6 +44,8 @@ def conditional_mutual_information(
     lag: int = 0,
     z_lag: int = 0,
     blocks: int | Literal["auto"] | None = None,
+    missing: Literal["refuse", "indicator"] = "refuse",
+    dates: Literal["refuse", "number", "drop"] = "refuse",
     unit: str = "nats",
     **parameters: Any,
 ) -> Estimate:
@@ -56,7 +59,7 @@ def conditional_mutual_information(
     Parameters
     ----------
     X : array-like of shape (n, d) or (n,)
-        An array, DataFrame or CPU tensor.
+        An array, table, CPU tensor or path, as in `mutual_information`.
     Y : array-like of shape (n, e) or (n,)
         The same number of rows: row i of Y belongs to row i of X.
     Z : array-like of shape (n, f) or (n,)
@@ -70,6 +73,10 @@ def conditional_mutual_information(
         Seeds the pairing and every other random choice.
     groups : array-like of shape (n,), optional
         Which rows belong together, as in `mutual_information`.
+    missing : {"refuse", "indicator"}, default="refuse"
+        What missing values do, as in `DensityRatio`.
+    dates : {"refuse", "number", "drop"}, default="refuse"
+        What columns of dates or times do, as in `DensityRatio`.
     lag : int, default=0
         For time series, whose rows are in the order of time: X is taken this many rows before Y. Negative lags take it
         after Y. With `groups`, no lag reaches from one group into another.
@@ -114,8 +121,9 @@ def conditional_mutual_information(
     True
     """
     check_report(confidence_level, unit)
+    given = check_rows(Reading(missing, dates), X=X, Y=Y, Z=Z)
     lags = {"lag": lag, "": 0, "z_lag": z_lag}
-    (x, y, z), groups = in_time(check_rows(X=X, Y=Y, Z=Z), lags, groups, blocks, "conditional_mutual_information")
+    (x, y, z), groups = in_time(given, lags, groups, blocks, "conditional_mutual_information")
     asked = Asked(conditional_mutual_information, method, random_state, parameters)
     asked.ratio()._check_parameters(x, y)
     x, y = in_canonical_order(beyond(z, x), beyond(z, y))
