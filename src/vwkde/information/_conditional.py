@@ -84,8 +84,8 @@ def conditional_mutual_information(
         The same for Z: with `Z=Y, lag=1, z_lag=1` the result is the transfer entropy from X to Y.
     blocks : int or "auto", optional
         For time series: the number of consecutive rows that count as a group, since they remember each other. "auto"
-        takes twice as many as a column remembers, by its autocorrelation. It is the default if there is a lag and no
-        groups are given.
+        takes four times as many as a column remembers, by its autocorrelation. It is the default if there is a lag and
+        there are no groups.
     unit : {"nats", "bits"}, default="nats"
         The unit of the value and its errors.
     **parameters : dict

@@ -74,8 +74,8 @@ def mutual_information(
         after Y. With `groups`, no lag reaches from one group into another.
     blocks : int or "auto", optional
         For time series: the number of consecutive rows that count as a group, since they remember each other. "auto"
-        takes twice as many as a column remembers, by its autocorrelation. It is the default if there is a lag and no
-        groups are given.
+        takes four times as many as a column remembers, by its autocorrelation. It is the default if there is a lag and
+        there are no groups.
     unit : {"nats", "bits"}, default="nats"
         The unit of the value and its errors.
     **parameters : dict

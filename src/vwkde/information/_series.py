@@ -16,8 +16,9 @@ from vwkde.exceptions import DegenerateDataWarning
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-_MEMORIES = 2.0
-"""Length of a block, in times over which a column remembers: the blocks then miss about an eighth of the variance."""
+_MEMORIES = 4.0
+"""Length of a block, in times over which a column remembers: the blocks then miss about an eighth of the variance,
+where the log ratio remembers as long as the columns do."""
 _WINDOW = 5.0
 """Lags up to which autocorrelations are added, in such times (Sokal's rule): beyond it there is only noise."""
 _FEWEST_BLOCKS = 4 * FOLDS
@@ -96,7 +97,7 @@ def _in_blocks(rows: int, length: int) -> Ints:
 def _chosen_length(series: list[Array]) -> int:
     rows, longest = len(series[0]), max(memory(column) for each in series for column in each.T)
     length, most = int(np.ceil(_MEMORIES * longest)), len(series[0]) // _FEWEST_BLOCKS
-    if length > most:
+    if length > 2 * most and round(longest) > 1:
         warn(
             f"A column remembers its past for about {longest:.0f} of {rows} rows: they are worth few independent ones, "
             f"and the interval may be too narrow. Give a longer series.",
