@@ -3,7 +3,7 @@ Do two samples differ?
 ======================
 
 A join that goes wrong leaves every column as it was and breaks what the columns have to do with each other. A test of
-one column at a time sees nothing. The permutation test compares the joint distributions, and its parts say what differs.
+one column at a time sees nothing. The permutation test compares the joint distributions; its parts say what differs.
 """
 
 # %%
