@@ -48,6 +48,8 @@ bench: .venv/bench.stamp
 	$(BIN)/python benchmarks/zoo.py --problems 10000 200 --estimators default peers oracle
 	$(BIN)/python benchmarks/wrong_answers.py
 	$(BIN)/python benchmarks/information.py
+	$(BIN)/python benchmarks/information_peers.py
+	$(BIN)/python benchmarks/information_blocks.py
 	$(BIN)/python benchmarks/overlap.py
 	$(BIN)/python benchmarks/model_free.py
 	$(BIN)/python benchmarks/inspection.py

@@ -16,6 +16,8 @@ PUBLIC = [
     "DivergenceDisplay",
     "Estimate",
     "IndependenceResult",
+    "InformationMatrix",
+    "LaggedInformation",
     "LogRatioDisplay",
     "OverlapDisplay",
     "OverlapWarning",
@@ -28,6 +30,8 @@ PUBLIC = [
     "log_density_ratio",
     "methods",
     "mutual_information",
+    "mutual_information_by_lag",
+    "mutual_information_matrix",
     "two_sample_test",
 ]
 LIBRARY = [

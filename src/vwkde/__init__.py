@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from vwkde.exceptions import BiasWarning, DegenerateDataWarning, DisjointSupportError, OverlapWarning
     from vwkde.information import (
         IndependenceResult,
+        InformationMatrix,
+        LaggedInformation,
         conditional_mutual_information,
         independence_test,
         mutual_information,
+        mutual_information_by_lag,
+        mutual_information_matrix,
     )
     from vwkde.ratio import DensityRatio
     from vwkde.results import Estimate
@@ -34,6 +38,8 @@ __all__ = [
     "DivergenceDisplay",
     "Estimate",
     "IndependenceResult",
+    "InformationMatrix",
+    "LaggedInformation",
     "LogRatioDisplay",
     "OverlapDisplay",
     "OverlapWarning",
@@ -46,6 +52,8 @@ __all__ = [
     "log_density_ratio",
     "methods",
     "mutual_information",
+    "mutual_information_by_lag",
+    "mutual_information_matrix",
     "two_sample_test",
 ]
 
@@ -59,6 +67,8 @@ __getattr__, _ = lazy_names(
         "DivergenceDisplay": "displays",
         "Estimate": "results",
         "IndependenceResult": "information",
+        "InformationMatrix": "information",
+        "LaggedInformation": "information",
         "LogRatioDisplay": "displays",
         "OverlapDisplay": "displays",
         "OverlapWarning": "exceptions",
@@ -71,6 +81,8 @@ __getattr__, _ = lazy_names(
         "log_density_ratio": "divergences",
         "methods": "catalogue",
         "mutual_information": "information",
+        "mutual_information_by_lag": "information",
+        "mutual_information_matrix": "information",
         "two_sample_test": "two_sample",
     },
 )

@@ -83,3 +83,36 @@ def test_bad_input_is_told():
         vwkde.conditional_mutual_information(np.arange(20.0), np.arange(20.0), np.arange(19.0))
     with pytest.raises(ValueError, match="'groups' parameter of conditional_mutual_information"):
         vwkde.conditional_mutual_information(*np.random.default_rng(0).normal(size=(3, 20)), groups=np.arange(20) // 3)
+
+
+@pytest.mark.parametrize("known", ["x", "2 x - 1", "x and y", "sum"])
+def test_what_z_already_says_is_no_information(random, known):
+    x, y, w = random.normal(size=(3, 200))
+    z = {"x": x, "2 x - 1": 2 * x - 1, "x and y": np.column_stack([x, y]), "sum": np.column_stack([w, x + w])}[known]
+    with pytest.warns(DegenerateDataWarning, match="X or Y is a function of Z"):
+        estimate = vwkde.conditional_mutual_information(x, x + y, z)
+    assert estimate.value == 0.0  # it was "at least -1.7"
+    assert 0 < estimate.interval[1] < 0.02
+
+
+def test_of_several_columns_those_that_z_does_not_say_are_left(random):
+    x, w, noise = random.normal(size=(3, 400))
+    estimate = vwkde.conditional_mutual_information(np.column_stack([x, w]), x + noise, x + w, guide="gaussian")
+    assert not estimate.open_above  # both columns and their sum made I(X; Z) infinite
+    assert estimate.value == pytest.approx(0.5 * np.log(1.5), abs=0.08)
+    assert covers(estimate, 0.5 * np.log(1.5))
+
+
+def test_almost_the_same_as_z_says_almost_nothing(random):
+    x, noise = random.normal(size=(2, 400))
+    estimate = vwkde.conditional_mutual_information(x, x + noise, x + 1e-3 * random.normal(size=400), guide="gaussian")
+    assert abs(estimate.value) < 0.01  # as the difference of two terms near 7 it was 0.02
+    assert estimate.interval[0] <= 0 < estimate.interval[1]
+
+
+def test_labels_may_be_x_or_y(random):
+    x, z = random.normal(size=(2, 250))
+    label = np.where(x + random.normal(size=250) > 0, "yes", "no")
+    estimates = [vwkde.conditional_mutual_information(*both, z, unit="bits") for both in ((x, label), (label, x))]
+    assert estimates[0] == estimates[1]
+    assert covers(estimates[0], 1 - 0.5 / np.log(2))  # the mean entropy of a probability that is uniform: half a nat

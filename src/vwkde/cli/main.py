@@ -1,4 +1,4 @@
-"""The command line: `vwkde kl`, `vwkde ratio`, `vwkde demo`, `vwkde reproduce`, `vwkde bench`, `vwkde inspect`."""
+"""The command line: `vwkde kl`, `ratio`, `mi`, `test`, `demo`, `reproduce`, `bench` and `inspect`."""
 
 import os
 import sys
@@ -9,17 +9,19 @@ import typer
 
 from vwkde._data.tallies import ColumnError
 from vwkde._runtime.versions import VERSION
-from vwkde.cli import estimates, studies
+from vwkde.cli import estimates, information, studies
 from vwkde.cli.console import errors
 from vwkde.cli.inspect import app as inspection
 from vwkde.cli.once import Commands
-from vwkde.cli.options import BROKEN_PIPE, ERROR, INTERRUPTED, in_options
+from vwkde.cli.options import BROKEN_PIPE, ERROR, INTERRUPTED, METHODS, in_options
 
 app = Commands(
     help="Estimate density ratios and divergences from samples, with the leading bias removed.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=METHODS,
 )
 
 
@@ -39,8 +41,10 @@ def _common(version: Version = False) -> None:
     del version
 
 
-app.command()(estimates.kl)
-app.command()(estimates.ratio)
+app.command(epilog=METHODS)(estimates.kl)
+app.command(epilog=METHODS)(estimates.ratio)
+app.command()(information.mi)
+app.command(name="test")(information.two_samples)
 app.command()(studies.demo)
 app.add_typer(inspection, name="inspect")
 app.command()(studies.reproduce)

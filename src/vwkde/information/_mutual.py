@@ -1,30 +1,39 @@
 """How much information two sets of columns have about each other."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
+from vwkde._answers.kinds import check_interval, check_unit
 from vwkde._data.intake import check_table
 from vwkde._data.reading import PLAIN, Reading
 from vwkde._data.validation import Array
+from vwkde._display.waiting import shown_while_waiting
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning
 from vwkde.information._forms import Asked, information
 from vwkde.information._pairing import in_canonical_order, make_pairs
+from vwkde.information._series import in_time
 from vwkde.results import Estimate
 
 
+@shown_while_waiting
 def mutual_information(
     X: Any,
     Y: Any,
     *,
     method: str | None = None,
+    confidence_level: float = 0.95,
     random_state: Any = 0,
     groups: Any = None,
+    lag: int = 0,
+    blocks: int | Literal["auto"] | None = None,
     missing: Literal["refuse", "indicator"] = "refuse",
     dates: Literal["refuse", "number", "drop"] = "refuse",
+    unit: str = "nats",
     **parameters: Any,
 ) -> Estimate:
-    """Estimate the mutual information of X and Y, in nats: KL(joint ‖ product of the marginals).
+    """Estimate the mutual information of X and Y: KL(joint ‖ product of the marginals).
 
     The ratio of the joint density to the product of the marginals is fitted as by `DensityRatio`, to the rows and to
     pairs of different rows; models of the product are products of models of X and of Y. The result is averaged with
@@ -48,6 +57,8 @@ def mutual_information(
         The same number of rows: row i of Y belongs to row i of X.
     method : {"vwkde-mb", "vwkde-mf", "kde"}, optional
         The form of `DensityRatio` to use. By default, `DensityRatio` with all its defaults.
+    confidence_level : float, default=0.95
+        The level of the estimate's interval, between 0 and 1.
     random_state : int, RandomState or None, default=0
         Seeds the pairing and every other random choice.
     groups : array-like of shape (n,), optional
@@ -58,6 +69,15 @@ def mutual_information(
         What missing values do, as in `DensityRatio`.
     dates : {"refuse", "number", "drop"}, default="refuse"
         What columns of dates or times do, as in `DensityRatio`.
+    lag : int, default=0
+        For time series, whose rows are in the order of time: X is taken this many rows before Y. Negative lags take it
+        after Y. With `groups`, no lag reaches from one group into another.
+    blocks : int or "auto", optional
+        For time series: the number of consecutive rows that count as a group, since they remember each other. "auto"
+        takes four times as many as a column remembers, by its autocorrelation. It is the default if there is a lag and
+        there are no groups.
+    unit : {"nats", "bits"}, default="nats"
+        The unit of the value and its errors.
     **parameters : dict
         Parameters of `DensityRatio`.
 
@@ -90,15 +110,32 @@ def mutual_information(
     >>> low, high = vwkde.mutual_information(x, y).interval
     >>> low < 0.347 < high
     True
+    >>> vwkde.mutual_information(x, y, unit="bits").unit
+    'bits'
+
+    A time series that follows another one two rows later:
+
+    >>> late = np.roll(x, 2) + rng.normal(size=500)
+    >>> vwkde.mutual_information(x, late, lag=2).interval[0] > 0.2
+    True
     """
-    x, y = in_canonical_order(*check_rows(Reading(missing, dates), X=X, Y=Y))
-    asked = Asked(method, random_state, parameters)
+    check_report(confidence_level, unit)
+    given = check_rows(Reading(missing, dates), X=X, Y=Y)
+    (x, y), groups = in_time(given, {"lag": lag, "": 0}, groups, blocks, "mutual_information")
+    x, y = in_canonical_order(x, y)
+    asked = Asked(mutual_information, method, random_state, parameters)
     asked.ratio()._check_parameters(x, y)
     paired = make_pairs(x, y, groups, random_state)
     repeated = groups is None and paired.group is not None
     estimate = information(paired, asked, may_be_discrete=not repeated).estimate
     warn_if_open(estimate)
-    return estimate
+    return replace(estimate, confidence_level=confidence_level).in_unit(unit)
+
+
+def check_report(confidence_level: float, unit: str) -> None:
+    """Raise unless the level and the unit can be used."""
+    check_interval("influence", confidence_level)
+    check_unit(unit, "mutual-information")
 
 
 def warn_if_open(estimate: Estimate) -> None:

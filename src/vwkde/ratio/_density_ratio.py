@@ -19,6 +19,7 @@ from vwkde._data.pairs import Pairs
 from vwkde._data.reading import DATES, MISSING, Reading
 from vwkde._data.sources import is_elsewhere
 from vwkde._display import html
+from vwkde._display.waiting import shown_while_waiting
 from vwkde._fit.bandwidth import RULES
 from vwkde._fit.fitted import Fitted, Folds, Problem, make_problem
 from vwkde._fit.guided import fit_auto, fit_named
@@ -217,6 +218,7 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         self.missing = missing
         self.dates = dates
 
+    @shown_while_waiting
     def fit(
         self,
         numerator: Any,
