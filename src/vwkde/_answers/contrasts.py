@@ -27,7 +27,9 @@ _MOST_PRODUCTS = 30_000_000
 _PERMUTATIONS_AT_ONCE = 64
 
 
-def permuted_labels(first: NDArray[np.bool_], group: Ints, count: int, random: np.random.Generator) -> NDArray[np.bool_]:
+def permuted_labels(
+    first: NDArray[np.bool_], group: Ints, count: int, random: np.random.Generator
+) -> NDArray[np.bool_]:
     """Return which rows are in the first sample: in fact, and in random permutations of the groups, as columns."""
     _, start, place = np.unique(group, return_index=True, return_inverse=True)
     place = np.argsort(np.argsort(start))[place.ravel()]  # numbered by their first rows, not by labels

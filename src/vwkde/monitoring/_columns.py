@@ -84,27 +84,32 @@ def _quantile_bins(values: Floats, missing: NDArray[np.bool_], count: int) -> In
     return codes
 
 
-def features_of(column: Column) -> Floats:
+def features_of(column: Column, folded: bool = False) -> Floats:
     """Return the pooled rows in a few standardised features: normal scores, or indicators of the common categories.
 
-    A missing value is in the middle of each. A column that does not vary has no features.
+    A missing value is in the middle of each. A column that does not vary has no features. If `folded`, numbers become
+    their distance from the median: two columns may go together in their sizes, without signs.
     """
     values = column.pooled
     missing = np.isnan(values)
-    features = np.zeros((len(values), 0))
     if missing.all():
-        return features
+        return np.zeros((len(values), 0))
+    features = np.zeros((len(values), 1))
     if column.is_category:
         codes = _by_frequency(values, missing)
         present = np.unique(codes[~missing])
         shown = present[: min(_FEATURE_LEVELS, len(present) - 1)]  # the last one is what the others are not
         features = (codes[:, None] == shown[None, :]).astype(np.float64)
     else:
-        scores = np.zeros(len(values))
-        scores[~missing] = ndtri((rankdata(values[~missing]) - 0.5) / (~missing).sum())
-        features = scores[:, None]
+        features[~missing, 0] = _normal_scores(values[~missing])
+        if folded:
+            features[~missing, 0] = _normal_scores(np.abs(features[~missing, 0]))
     features = features - features.mean(axis=0)
     spread = features.std(axis=0)
     features = features[:, spread > 0] / spread[spread > 0]
     features[missing] = 0.0
     return np.asarray(features)
+
+
+def _normal_scores(values: Floats) -> Floats:
+    return np.asarray(ndtri((rankdata(values) - 0.5) / len(values)))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vwkde._answers.contrasts import WEIGHTS, contrast_statistics, permuted_labels, pooled_rows
 from vwkde._answers.permutation import decide
-from vwkde.monitoring._columns import Column, bins_of, features_of
+from vwkde.monitoring._columns import Column, bins_of
 from vwkde.monitoring._marginal import column_scores
 from vwkde.monitoring._pairs import pair_scores
 from vwkde.monitoring._scores import adjusted_p_values, own_p_values
@@ -16,7 +16,7 @@ from vwkde.monitoring._scores import adjusted_p_values, own_p_values
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-_WEIGHTS = WEIGHTS | {"columns": 6.0, "pairs": 3.0}
+_WEIGHTS = WEIGHTS | {"columns": 6.0, "pairs": 6.0}
 """Weights of the statistics in the joint test, by how often a drift is of the kind that they see best."""
 _FIRST = 499
 """Permutations that are always drawn."""
@@ -39,7 +39,9 @@ class JointTest:
     """Adjusted p-values."""
 
 
-def joint_test(columns: list[Column], encoded: tuple[Floats, Floats], group: Ints, level: float, random: Any) -> JointTest:
+def joint_test(
+    columns: list[Column], encoded: tuple[Floats, Floats], group: Ints, level: float, random: Any
+) -> JointTest:
     """Test whether two tables come from one distribution; `encoded` are the same rows as numbers.
 
     A small level needs many permutations. They are drawn only if the first ones do not settle the question, which
@@ -63,10 +65,12 @@ def _test(
     in_place = np.empty_like(labels)
     in_place[order] = labels
     marginal = column_scores([bins_of(column) for column in columns], in_place)
-    pairs = pair_scores([features_of(column) for column in columns], in_place, random)
+    pairs = pair_scores(columns, in_place, random)
     statistics = contrast_statistics(z, labels, random) | {"columns": marginal.max(axis=0)}
-    if pairs is not None:
-        statistics["pairs"] = pairs.scores.max(axis=0)
+    adjusted: dict[tuple[int, int], float] = {}
+    if pairs:
+        together = np.stack(list(pairs.values()))
+        statistics["pairs"] = together.max(axis=0)
+        adjusted = dict(zip(pairs, adjusted_p_values(together).tolist(), strict=True))
     p_value, parts = decide(statistics, _WEIGHTS)
-    adjusted = {} if pairs is None else dict(zip(pairs.pairs, adjusted_p_values(pairs.scores), strict=True))
     return JointTest(p_value, parts, count, own_p_values(marginal), adjusted_p_values(marginal), adjusted)

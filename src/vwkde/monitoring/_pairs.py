@@ -1,17 +1,16 @@
 """How the dependence of two columns changed: the test of every pair, under permutations that all pairs share."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde.monitoring._columns import Column, features_of
 from vwkde.monitoring._scores import scores_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Labels = NDArray[np.bool_]
 
-_MOST_PRODUCTS = 200_000_000
+_MOST_PRODUCTS = 10_000_000
 """Products of two features, over all rows, that are summed at most; of more, some rows are left out."""
 _FEWEST_ROWS = 2_000
 """Rows that are always used."""
@@ -21,25 +20,34 @@ _CLOSEST = 0.995
 """Correlation beyond which two features are copies of each other, and noise would decide."""
 
 
-class PairScores(NamedTuple):
-    """The pairs of columns, and the score of each, for the data and each permutation."""
-
-    pairs: list[tuple[int, int]]
-    scores: Floats
+Scores = dict[tuple[int, int], Floats]
+"""The score of each pair of columns, for the data and each permutation."""
 
 
-def pair_scores(features: list[Floats], labels: Labels, random: np.random.Generator) -> PairScores | None:
-    """Return the scores of the pairs of columns that vary; None if there is no pair.
+def pair_scores(columns: list[Column], labels: Labels, random: np.random.Generator) -> Scores:
+    """Return the scores of the pairs of columns that vary.
 
-    The statistic is the squared difference of Fisher's z of two correlations, summed over the features of both columns.
+    Two statistics look at a pair: at how its values go together, and at how their distances from the median do. The
+    higher of their scores counts.
     """
+    plain = _scores([features_of(column) for column in columns], labels, random)
+    folded = _scores([features_of(column, folded=True) for column in columns], labels, random)
+    both = [column for column, each in enumerate(columns) if each.is_category]
+    for pair, scores in folded.items():
+        if not set(pair) <= set(both):  # categories are not folded
+            plain[pair] = np.maximum(plain[pair], scores) if pair in plain else scores
+    return plain
+
+
+def _scores(features: list[Floats], labels: Labels, random: np.random.Generator) -> Scores:
+    """Return the scores of the squared difference of Fisher's z of two correlations, summed over all features."""
     owner = np.concatenate([np.full(each.shape[1], column) for column, each in enumerate(features)]).astype(np.intp)
     joined = np.concatenate(features, axis=1)
     i, j = (np.asarray(side) for side in np.triu_indices(joined.shape[1], 1))
     apart = owner[i] != owner[j]
     i, j = i[apart], j[apart]
     if not len(i):
-        return None
+        return {}
     rows = max(_FEWEST_ROWS, _MOST_PRODUCTS // len(i))
     if rows < len(joined):
         some = np.sort(random.permutation(len(joined))[:rows])
@@ -48,7 +56,7 @@ def pair_scores(features: list[Floats], labels: Labels, random: np.random.Genera
     pairs, place = np.unique(np.stack([owner[i], owner[j]], axis=1), axis=0, return_inverse=True)
     sums = np.zeros((len(pairs), labels.shape[1]))
     np.add.at(sums, place.ravel(), statistics)
-    return PairScores([(int(one), int(other)) for one, other in pairs], scores_of(sums))
+    return {(int(one), int(other)): scores for (one, other), scores in zip(pairs, scores_of(sums), strict=True)}
 
 
 def _squared_changes(x: NDArray[np.float32], i: Ints, j: Ints, labels: Labels) -> Floats:
