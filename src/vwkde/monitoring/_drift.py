@@ -13,7 +13,8 @@ from vwkde.monitoring._columns import Column
 from vwkde.monitoring._drawn import Picture, clouds_of, picture_of
 from vwkde.monitoring._effects import alone, change
 from vwkde.monitoring._joint import JointTest, joint_test
-from vwkde.monitoring._measured import Measured, measure as measure_drift
+from vwkde.monitoring._measured import Measured
+from vwkde.monitoring._measured import measure as measure_drift
 from vwkde.monitoring._result import ColumnDrift, DriftResult, PairDrift, RowDrift
 from vwkde.monitoring._tables import Tables, read_pair
 

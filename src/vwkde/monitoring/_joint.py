@@ -72,5 +72,5 @@ def _test(
         together = np.stack(list(pairs.values()))
         statistics["pairs"] = together.max(axis=0)
         adjusted = dict(zip(pairs, adjusted_p_values(together).tolist(), strict=True))
-    p_value, parts = decide(statistics, _WEIGHTS)
+    p_value, parts, *_ = decide(statistics, _WEIGHTS)
     return JointTest(p_value, parts, count, own_p_values(marginal), adjusted_p_values(marginal), adjusted)

@@ -6,6 +6,7 @@ from typing import Any
 
 from vwkde._display import html
 from vwkde._display.markup import element
+from vwkde._display.tabular import Tabular
 from vwkde.monitoring._drawn import Picture
 from vwkde.results import Estimate
 
@@ -101,7 +102,7 @@ class RowDrift:
 
 
 @dataclass(frozen=True)
-class DriftResult:
+class DriftResult(Tabular):
     """The result of a comparison of two tables.
 
     Parameters
@@ -143,6 +144,8 @@ class DriftResult:
     (True, 0.002)
     >>> [round(column.share, 1) for column in result.columns]
     [0.5, 0.5]
+    >>> list(result.to_frame())
+    ['name', 'kind', 'change', 'alone', 'p_value', 'adjusted_p_value', 'share', 'same_as']
     """
 
     p_value: float
@@ -170,56 +173,22 @@ class DriftResult:
         """
         return self.p_value <= self.level
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers, strings and lists, ready for JSON.
-
-        Returns
-        -------
-        dict
-            The attributes by name, without pictures.
-
-        Examples
-        --------
-        >>> import numpy as np, vwkde
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> vwkde.drift(x[:50], x[50:], measure="if-drift").to_dict()["sizes"]
-        [50, 50]
-        """
+    def _answers(self) -> dict[str, Any]:
         amounts = {name: getattr(self, name) for name in ("total_variation", "jensen_shannon")}
         return {
             "has_drifted": self.has_drifted,
             "p_value": self.p_value,
             "level": self.level,
             **{name: None if each is None else each.to_dict() for name, each in amounts.items()},
-            "columns": [_plain(asdict(column)) for column in self.columns],
-            "pairs": [_plain(asdict(pair)) for pair in self.pairs],
-            "rows": [_plain(asdict(row)) for row in self.rows],
-            "p_values": dict(self.p_values),
-            "n_permutations": self.n_permutations,
-            "sizes": list(self.sizes),
-            "left_out": list(self.left_out),
-            "explained": self.explained,
+            **{name: [_plain(asdict(part)) for part in getattr(self, name)] for name in ("columns", "pairs", "rows")},
         }
 
-    def to_frame(self) -> Any:
-        """Return the columns as a pandas DataFrame, one row for each.
+    def _details(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("p_values", "n_permutations", "sizes", "left_out", "explained")}
 
-        Returns
-        -------
-        pandas.DataFrame
-            Name, kind, change, alone, p-values and share.
-
-        Examples
-        --------
-        >>> import numpy as np, vwkde
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> vwkde.drift(x[:50], x[50:], measure="if-drift").to_frame().shape
-        (2, 8)
-        """
-        import pandas as pd
-
-        names = list(ColumnDrift.__dataclass_fields__)
-        return pd.DataFrame([asdict(column) for column in self.columns], columns=names)
+    def _lines(self) -> list[dict[str, Any]]:
+        """Return a line for each column."""
+        return [asdict(column) | {"same_as": ", ".join(column.same_as)} for column in self.columns]
 
     def to_html(self) -> str:
         """Return a report as one HTML page, which needs no network.
