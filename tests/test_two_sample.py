@@ -3,7 +3,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import vwkde
-from vwkde import two_sample
+from vwkde._answers import contrasts
 from vwkde._answers.contrasts import _contrast, _forms, contrast_statistics, pooled_rows
 from vwkde._answers.permutation import p_values
 
@@ -25,8 +25,8 @@ def test_the_level_is_held():
 def test_the_level_is_held_on_discrete_data(most, columns, some_rows, monkeypatch):
     """Ties only make the test conservative. Of 700 tests a share α may say p ≤ α, and three standard errors more."""
     if some_rows:
-        monkeypatch.setattr(two_sample, "_MOST_ROWS", 12)
-        monkeypatch.setattr(two_sample, "_MOST_PRODUCTS", 0)
+        monkeypatch.setattr(contrasts, "_MOST_ROWS", 12)
+        monkeypatch.setattr(contrasts, "_MOST_PRODUCTS", 0)
     p_values = []
     for seed in range(1_000, 1_700):
         p, q = np.random.default_rng(seed).integers(0, most, size=(2, 15, columns)).astype(float)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._answers.kinds import check_divergence, check_interval, check_unit
+from vwkde._data.reading import Reading
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._runtime.keywords import keywords_of, refuse_unknown
 from vwkde.catalogue import is_baseline, parameters_of
@@ -293,8 +294,10 @@ def make_estimator(
     from vwkde.baselines.ratio import BaselineRatio
 
     settings = dict(parameters)
-    refuse_unknown(settings, [*keywords_of(BASELINES[str(method)]), "random_state"], owner, f"method={method!r}")
-    return BaselineRatio(str(method), BASELINES[str(method)], settings, settings.pop("random_state", 0))
+    reading = Reading(**{name: settings.pop(name) for name in ("missing", "dates") if name in settings})
+    known = [*keywords_of(BASELINES[str(method)]), "random_state", "missing", "dates"]
+    refuse_unknown(settings, known, owner, f"method={method!r}")
+    return BaselineRatio(str(method), BASELINES[str(method)], settings, settings.pop("random_state", 0), reading)
 
 
 def make_ratio(

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._data.reading import Reading
 from vwkde._data.validation import Array
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._models.guides.cross_fit import FOLDS
@@ -36,6 +37,8 @@ def conditional_mutual_information(
     confidence_level: float = 0.95,
     random_state: Any = 0,
     groups: Any = None,
+    missing: Literal["refuse", "indicator"] = "refuse",
+    dates: Literal["refuse", "number", "drop"] = "refuse",
     unit: str = "nats",
     **parameters: Any,
 ) -> Estimate:
@@ -49,7 +52,7 @@ def conditional_mutual_information(
     Parameters
     ----------
     X : array-like of shape (n, d) or (n,)
-        An array, DataFrame or CPU tensor.
+        An array, table, CPU tensor or path, as in `mutual_information`.
     Y : array-like of shape (n, e) or (n,)
         The same number of rows: row i of Y belongs to row i of X.
     Z : array-like of shape (n, f) or (n,)
@@ -63,6 +66,10 @@ def conditional_mutual_information(
         Seeds the pairing and every other random choice.
     groups : array-like of shape (n,), optional
         Which rows belong together, as in `mutual_information`.
+    missing : {"refuse", "indicator"}, default="refuse"
+        What missing values do, as in `DensityRatio`.
+    dates : {"refuse", "number", "drop"}, default="refuse"
+        What columns of dates or times do, as in `DensityRatio`.
     unit : {"nats", "bits"}, default="nats"
         The unit of the value and its errors.
     **parameters : dict
@@ -98,7 +105,7 @@ def conditional_mutual_information(
     True
     """
     check_report(confidence_level, unit)
-    x, y, z = check_rows(X=X, Y=Y, Z=Z)
+    x, y, z = check_rows(Reading(missing, dates), X=X, Y=Y, Z=Z)
     x, y = in_canonical_order(x, y)
     asked = Asked(conditional_mutual_information, method, random_state, parameters)
     asked.ratio()._check_parameters(x, y)

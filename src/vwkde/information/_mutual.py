@@ -1,10 +1,12 @@
 """How much information two sets of columns have about each other."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from vwkde._answers.kinds import check_interval, check_unit
-from vwkde._data.validation import Array, check_table
+from vwkde._data.intake import check_table
+from vwkde._data.reading import PLAIN, Reading
+from vwkde._data.validation import Array
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._runtime.warn import warn
@@ -23,6 +25,8 @@ def mutual_information(
     confidence_level: float = 0.95,
     random_state: Any = 0,
     groups: Any = None,
+    missing: Literal["refuse", "indicator"] = "refuse",
+    dates: Literal["refuse", "number", "drop"] = "refuse",
     unit: str = "nats",
     **parameters: Any,
 ) -> Estimate:
@@ -45,7 +49,7 @@ def mutual_information(
     Parameters
     ----------
     X : array-like of shape (n, d) or (n,)
-        An array, DataFrame or CPU tensor.
+        An array, table or column of one (see the guide's page on tables), CPU tensor, or the path of a file.
     Y : array-like of shape (n, e) or (n,)
         The same number of rows: row i of Y belongs to row i of X.
     method : {"vwkde-mb", "vwkde-mf", "kde"}, optional
@@ -58,6 +62,10 @@ def mutual_information(
         Which rows belong together, such as those of a patient or of a time block: the label of each row, of any
         hashable type, at least 5 different ones. Rows of a group are held out together and never paired with each
         other, and the standard error counts them as dependent.
+    missing : {"refuse", "indicator"}, default="refuse"
+        What missing values do, as in `DensityRatio`.
+    dates : {"refuse", "number", "drop"}, default="refuse"
+        What columns of dates or times do, as in `DensityRatio`.
     unit : {"nats", "bits"}, default="nats"
         The unit of the value and its errors.
     **parameters : dict
@@ -96,7 +104,7 @@ def mutual_information(
     'bits'
     """
     check_report(confidence_level, unit)
-    x, y = in_canonical_order(*check_rows(X=X, Y=Y))
+    x, y = in_canonical_order(*check_rows(Reading(missing, dates), X=X, Y=Y))
     asked = Asked(mutual_information, method, random_state, parameters)
     asked.ratio()._check_parameters(x, y)
     paired = make_pairs(x, y, groups, random_state)
@@ -122,9 +130,9 @@ def warn_if_open(estimate: Estimate) -> None:
         )
 
 
-def check_rows(**given: Any) -> list[Array]:
+def check_rows(reading: Reading = PLAIN, **given: Any) -> list[Array]:
     """Return samples, given by name, as arrays with equally many rows, or raise."""
-    samples = [check_table(values, name) for name, values in given.items()]
+    samples = [check_table(values, name, reading).values for name, values in given.items()]
     rows = [len(values) for values in samples]
     if len(set(rows)) > 1:
         names, counts = (" and ".join(map(str, each)) for each in (given, rows))
