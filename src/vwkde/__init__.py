@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         independence_test,
         mutual_information,
     )
+    from vwkde.monitoring import DriftReference, DriftResult, drift
     from vwkde.ratio import DensityRatio
     from vwkde.results import Estimate
     from vwkde.two_sample import TwoSampleResult, two_sample_test
@@ -32,6 +33,8 @@ __all__ = [
     "DensityRatio",
     "DisjointSupportError",
     "DivergenceDisplay",
+    "DriftReference",
+    "DriftResult",
     "Estimate",
     "IndependenceResult",
     "LogRatioDisplay",
@@ -41,6 +44,7 @@ __all__ = [
     "TwoSampleResult",
     "conditional_mutual_information",
     "divergence",
+    "drift",
     "independence_test",
     "kl_divergence",
     "log_density_ratio",
@@ -57,6 +61,8 @@ __getattr__, _ = lazy_names(
         "DensityRatio": "ratio",
         "DisjointSupportError": "exceptions",
         "DivergenceDisplay": "displays",
+        "DriftReference": "monitoring",
+        "DriftResult": "monitoring",
         "Estimate": "results",
         "IndependenceResult": "information",
         "LogRatioDisplay": "displays",
@@ -66,6 +72,7 @@ __getattr__, _ = lazy_names(
         "TwoSampleResult": "two_sample",
         "conditional_mutual_information": "information",
         "divergence": "divergences",
+        "drift": "monitoring",
         "independence_test": "information",
         "kl_divergence": "divergences",
         "log_density_ratio": "divergences",

@@ -188,7 +188,7 @@ def legend() -> Markup:
 
 
 def _binned(values: Floats, edges: Floats) -> Floats:
-    """Return the share of each bin and, last, of missing values; values beyond the edges count in the outermost bins."""
+    """Return the share of each bin and, last, of missing values; outliers count in the outermost bins."""
     present = values[~np.isnan(values)]
     counts = np.histogram(np.clip(present, edges[0], edges[-1]), edges)[0]
     return np.append(counts, len(values) - len(present)) / len(values)

@@ -8,20 +8,23 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from vwkde._data.groups import check_group_pair
+from vwkde._data.reading import Reading
 from vwkde._data.validation import is_number
+from vwkde._display.waiting import shown_while_waiting
 from vwkde.monitoring._columns import Column
 from vwkde.monitoring._drawn import Picture, clouds_of, picture_of
 from vwkde.monitoring._effects import alone, change
 from vwkde.monitoring._joint import JointTest, joint_test
 from vwkde.monitoring._measured import Measured
 from vwkde.monitoring._measured import measure as measure_drift
-from vwkde.monitoring._result import ColumnDrift, DriftResult, PairDrift, RowDrift
+from vwkde.monitoring._parts import ColumnDrift, PairDrift, RowDrift
+from vwkde.monitoring._result import DriftResult
 from vwkde.monitoring._tables import Tables, read_pair
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-_MOST_ROWS = 20_000
+MOST_ROWS = 20_000
 """Rows of each table that the tests use at most; of more, this many are drawn."""
 _MOST_PICTURED = 4
 _MOST_PAIRS = 2
@@ -31,6 +34,7 @@ _ROWS_SHOWN = 10
 _VALUES_SHOWN = 5
 
 
+@shown_while_waiting
 def drift(
     reference: Any,
     current: Any,
@@ -38,6 +42,8 @@ def drift(
     level: float = 0.05,
     groups: Any = None,
     measure: Literal["always", "if-drift", "never"] = "always",
+    missing: Literal["refuse", "indicator"] = "indicator",
+    dates: Literal["refuse", "number", "drop"] = "drop",
     random_state: Any = 0,
 ) -> DriftResult:
     """Compare a table with a reference: has it changed, how much, in which columns and rows.
@@ -59,6 +65,11 @@ def drift(
         those of the current table's, None for independent rows. Whole groups are permuted.
     measure : {"always", "if-drift", "never"}, default="always"
         When to measure how much changed, which takes most of the time. Shares and rows come with it.
+    missing : {"refuse", "indicator"}, default="indicator"
+        What missing values do: they raise an error, or they are information, so that more or fewer of them are drift.
+    dates : {"refuse", "number", "drop"}, default="drop"
+        What columns of dates or times do: they raise an error, become numbers, or are left out, since time goes on
+        without any drift.
     random_state : int, RandomState or None, default=0
         Seeds every random choice.
 
@@ -86,7 +97,7 @@ def drift(
     ('0', '1')
     """
     _check(level, measure)
-    tables = read_pair(reference, current)
+    tables = read_pair(reference, current, Reading(missing, dates))
     sizes = len(tables.encoded[0]), len(tables.encoded[1])
     group = check_group_pair(groups, (np.ones(sizes[0]), np.ones(sizes[1])), "drift")
     seed = int(check_random_state(random_state).randint(2**31))
@@ -95,7 +106,7 @@ def drift(
     result = _described(tables.columns, test, level, sizes, random)
     result = replace(result, left_out=tables.left_out)
     if measure == "always" or (measure == "if-drift" and result.has_drifted):
-        measured = measure_drift(tables.columns, tables.encoded, group, random, seed)
+        measured = measure_drift(tables, group, random, seed)
         result = _measured(result, tables, measured, _index(current, sizes[1]))
     return replace(result, pictures=_pictures(result, tables.columns, random))
 
@@ -113,7 +124,7 @@ def _tested(
     tables: Tables, groups: tuple[Ints | None, Ints | None], level: float, random: np.random.Generator
 ) -> JointTest:
     """Return the joint test, by some rows of large tables."""
-    one, other = (np.sort(random.permutation(len(side))[:_MOST_ROWS]) for side in tables.encoded)
+    one, other = (np.sort(random.permutation(len(side))[:MOST_ROWS]) for side in tables.encoded)
     columns = [column.part(one, other) for column in tables.columns]
     encoded = tables.encoded[0][one], tables.encoded[1][other]
     return joint_test(columns, encoded, _pooled_groups(groups, (one, other)), level, random)
@@ -167,14 +178,15 @@ def _measured(result: DriftResult, tables: Tables, measured: Measured, index: An
     names = [column.name for column in tables.columns]
     if not result.has_drifted:
         return replace(result, total_variation=measured.total_variation, jensen_shannon=measured.jensen_shannon)
-    share, same = dict.fromkeys(names), dict.fromkeys(names, ())
+    share: dict[str, float | None] = dict.fromkeys(names)
+    same: dict[str, tuple[str, ...]] = dict.fromkeys(names, ())
     if measured.shares is not None:
         for group, value in zip(measured.shares.groups, measured.shares.share, strict=True):
             for column in group:
                 share[names[column]] = float(value)
                 same[names[column]] = tuple(names[other] for other in group if other != column)
     columns = [replace(column, share=share[column.name], same_as=same[column.name]) for column in result.columns]
-    columns.sort(key=lambda column: -(column.share or 0.0))
+    columns.sort(key=lambda column: (-round(column.share or 0.0, 2), column.adjusted_p_value))
     return replace(
         result,
         total_variation=measured.total_variation,
@@ -219,5 +231,5 @@ def _pictures(result: DriftResult, columns: list[Column], random: np.random.Gene
         for column in result.columns
         if column.adjusted_p_value <= result.level or (column.share or 0.0) >= _MATTERS
     ][:_MOST_PICTURED]
-    clouds = [clouds_of(*(by_name[name] for name in pair.columns), random) for pair in pairs]
+    clouds = [clouds_of(by_name[pair.columns[0]], by_name[pair.columns[1]], random) for pair in pairs]
     return (*clouds, *(picture_of(by_name[name]) for name in matter))

@@ -21,7 +21,7 @@ def alone(column: Column, random: np.random.Generator) -> float:
     bins = int(codes.max()) + 1
     shares = [_halves(side, bins, random) for side in (codes[:rows], codes[rows:])]
     first, second = (shares[0][half] - shares[1][half] for half in (0, 1))
-    return float(max(0.0, (np.sign(first) @ second + np.sign(second) @ first) / 4))
+    return max(0.0, float(np.sign(first) @ second + np.sign(second) @ first) / 4)
 
 
 def _halves(codes: Ints, bins: int, random: np.random.Generator) -> tuple[Floats, Floats]:

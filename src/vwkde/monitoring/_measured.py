@@ -1,6 +1,6 @@
 """How much changed, where and in which rows: what one fitted ratio answers about two tables."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +9,14 @@ from vwkde._runtime.warn import without
 from vwkde.exceptions import DegenerateDataWarning, DisjointSupportError, OverlapWarning
 from vwkde.monitoring._columns import Column
 from vwkde.monitoring._shares import Shares, shares_of
+from vwkde.monitoring._tables import Tables
 from vwkde.ratio import DensityRatio
 from vwkde.results import Estimate
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-_MOST_ROWS = 4_000
+_MOST_ROWS = 3_000
 """Rows of each table that the ratio is fitted to: more change the amount by less than its interval."""
 
 
@@ -30,23 +31,22 @@ class Measured:
 
 
 def measure(
-    columns: list[Column],
-    encoded: tuple[Floats, Floats],
-    groups: tuple[Ints | None, Ints | None],
-    random: np.random.Generator,
-    random_state: int,
+    tables: Tables, groups: tuple[Ints | None, Ints | None], random: np.random.Generator, random_state: int
 ) -> Measured:
     """Fit the ratio of the current table to the reference, and return its answers."""
+    encoded = tables.encoded
     reference, current = (_some(len(side), random) for side in encoded)
     group = [None if each is None else each[rows] for each, rows in zip(groups, (reference, current), strict=True)]
-    ratio = DensityRatio(random_state=random_state)
-    part = [column.part(reference, current) for column in columns]
+    ratio = DensityRatio(subspace=False, random_state=random_state)  # columns mean something, and the search is slow
+    part = [column.part(reference, current) for column in tables.columns]
     try:
         with without(DegenerateDataWarning), without(OverlapWarning):
             ratio.fit(encoded[1][current], encoded[0][reference], groups=_pair(group[1], group[0]))
-            amounts = [ratio.divergence(kind) for kind in ("total-variation", "jensen-shannon")]
+            amounts = [ratio.divergence(kind) for kind in _LARGEST]
     except DisjointSupportError:
         return _apart(part, len(encoded[1]))
+    if tables.is_coarse:  # differences among the categories that count as one do not show
+        amounts = [replace(amount, open_above=True) for amount in amounts]
     at_reference, at_current = ratio.denominator_log_ratio_, ratio.numerator_log_ratio_
     log_ratio = np.empty(len(encoded[1]))
     others = np.setdiff1d(np.arange(len(log_ratio)), current)

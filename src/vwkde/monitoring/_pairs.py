@@ -82,6 +82,6 @@ def _squared_changes(x: NDArray[np.float32], i: Ints, j: Ints, labels: Labels) -
     return result
 
 
-def _other_side(sums: Floats, totals: Floats, total: bool) -> Floats:
+def _other_side(sums: NDArray[np.floating], totals: NDArray[np.floating], total: bool) -> Floats:
     """Return sums over the reference, or over the rows that are not in it."""
     return np.asarray(totals[:, None] - sums if total else sums, dtype=np.float64)

@@ -6,23 +6,45 @@ from vwkde._display.markup import Markup, element, joined
 from vwkde._display.page import whole_page
 from vwkde._display.style import number
 from vwkde.monitoring._drawn import Clouds, Picture, legend
-from vwkde.monitoring._result import ColumnDrift, DriftResult, RowDrift
+from vwkde.monitoring._parts import ColumnDrift, RowDrift
+from vwkde.monitoring._words import Told
 
 _MOST_COLUMNS = 30
 _TOGETHER = "How two columns go together. Each point is a row; up to 400 rows of each table are shown."
 _ALONE = "Each column alone: how often its values occur."
+_SMALL = 0.005
 _WELL_EXPLAINED = 0.7
 """Share of the joint difference that single columns and pairs explain, below which the page says that there is more."""
 
 
-def report(result: DriftResult) -> str:
-    """Return the page."""
+class Reported(Told):
+    """Adds the page."""
+
+    def to_html(self) -> str:
+        """Return a report as one HTML page, which needs no network.
+
+        Returns
+        -------
+        str
+            The page.
+
+        Examples
+        --------
+        >>> import numpy as np, vwkde
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> vwkde.drift(x[:50], x[50:], measure="if-drift").to_html()[:15]
+        '<!doctype html>'
+        """
+        return _page(self)
+
+
+def _page(result: Told) -> str:
     style = (resources.files(__package__) / "style.css").read_text(encoding="utf-8")
     sections = [_banner(result), _amount(result), _pictures(result), _columns(result), _rows(result), _reading(result)]
     return whole_page("Drift report", sections, style)
 
 
-def _banner(result: DriftResult) -> Markup:
+def _banner(result: Told) -> Markup:
     found = result.has_drifted
     title = "The current table differs from the reference" if found else "No drift found"
     chance = (
@@ -46,7 +68,7 @@ def _odds(p: float) -> str:
     return f"1 of {1 / p:,.0f} comparisons" if p < 0.1 else f"{100 * p:.0f} of 100 comparisons"
 
 
-def _amount(result: DriftResult) -> Markup | None:
+def _amount(result: Told) -> Markup | None:
     estimate = result.total_variation
     if estimate is None:
         return None
@@ -75,7 +97,7 @@ def _amount(result: DriftResult) -> Markup | None:
     )
 
 
-def _pictures(result: DriftResult) -> Markup | None:
+def _pictures(result: Told) -> Markup | None:
     if not result.pictures:
         return None
     pairs = [picture for picture in result.pictures if isinstance(picture, Clouds)]
@@ -92,7 +114,7 @@ def _figure(picture: Picture) -> Markup:
     return element("figure", element("figcaption", picture.title), picture.drawn())
 
 
-def _columns(result: DriftResult) -> Markup:
+def _columns(result: Told) -> Markup:
     shares = result.has_drifted and any(column.share is not None for column in result.columns)
     heads = ["Column", *(["Share in the difference"] if shares else []), "Alone", "p, adjusted", "Largest change"]
     rows = [_column(column, result.level, shares) for column in result.columns[:_MOST_COLUMNS]]
@@ -116,33 +138,34 @@ def _columns(result: DriftResult) -> Markup:
 def _column(column: ColumnDrift, level: float, shares: bool) -> Markup:
     name = joined(column.name, element("small", f" same as {', '.join(column.same_as)}") if column.same_as else None)
     share = column.share or 0.0
-    bar = element("span", class_="bar", style=f"width:{max(0.2, 6 * share):.2f}em")
-    cells = [element("td", bar, f" {_percent(share)}", class_="figure")] if shares else []
+    bar = element("span", class_="bar", style=f"width:{6 * share:.2f}em")
+    words = f" {100 * share:.0f} %" if share >= _SMALL else " under 1 %"
+    cells = [element("td", bar, words, class_="figure")] if shares else []
     found = column.adjusted_p_value <= level
     return element(
         "tr",
         element("th", name),
         cells,
-        element("td", _percent(column.alone), class_="figure"),
+        element("td", f"{100 * column.alone:.0f} %", class_="figure"),
         element("td", f"{column.adjusted_p_value:.2g}", class_="figure found" if found else "figure"),
         element("td", column.change),
     )
 
 
-def _left_out(result: DriftResult) -> str | None:
+def _left_out(result: Told) -> str | None:
     return f"Not used: {', '.join(result.left_out)}." if result.left_out else None
 
 
-def _beyond_pairs(result: DriftResult, shares: bool) -> str | None:
+def _beyond_pairs(result: Told, shares: bool) -> str | None:
     if not shares or result.explained is None or result.explained >= _WELL_EXPLAINED:
         return None
     return (
-        f"Single columns and pairs explain {_percent(result.explained)} of the difference; the rest lies in how three or "
-        f"more columns go together, or in details too fine for these shares."
+        f"Single columns and pairs explain {_percent(result.explained)} of the difference; the rest lies in how three "
+        f"or more columns go together, or in details too fine for these shares."
     )
 
 
-def _rows(result: DriftResult) -> Markup | None:
+def _rows(result: Told) -> Markup | None:
     if not result.rows:
         return None
     names = list(result.rows[0].values)
@@ -151,7 +174,7 @@ def _rows(result: DriftResult) -> Markup | None:
     table = element(
         "table", element("thead", element("tr", [element("th", head) for head in heads])), element("tbody", rows)
     )
-    words = "Rows of the current table that are most unlike the reference, with their values in the columns that matter most."
+    words = "The current rows that are most unlike the reference, with their values in the columns that matter most."
     return element(
         "section", element("h2", "Rows to look at first"), element("p", words), element("div", table, class_="scroll")
     )
@@ -169,15 +192,16 @@ def _shown(value: object) -> str:
     return number(value) if isinstance(value, float) else str(value)
 
 
-def _reading(result: DriftResult) -> Markup:
+def _reading(result: Told) -> Markup:
+    level = _percent(result.level)
     points = {
-        "Drift found": f"decided by one test of all columns together, at a level of {_percent(result.level)}: if nothing "
-        f"changes, {_percent(result.level)} of comparisons report drift all the same.",
-        "Share": "how much of what tells the tables apart is in a column, alone or together with others. Shares add up to "
-        "100 %; columns that say the same, such as copies, have one share in common.",
+        "Drift found": f"decided by one test of all columns together, at a level of {level}: if nothing changes, "
+        f"{level} of comparisons report drift all the same.",
+        "Share": "how much of what tells the tables apart is in a column, alone or together with others. Shares add up "
+        "to 100 %; columns that say the same, such as copies, have one share in common.",
         "Alone": "how much of the column's values would have to change if one looked at this column only.",
-        "p, adjusted": "the p-value of the column alone, valid for all columns together (Westfall and Young). A column can "
-        "have a large share and a large p: it changed only together with others.",
+        "p, adjusted": "the p-value of the column alone, valid for all columns together (Westfall and Young). A column "
+        "can have a large share and a large p: it changed only together with others.",
         "Limits": "no drift found is no proof that nothing changed: few rows show large changes only. Rows must be "
         "independent, or groups= must say which belong together.",
     }

@@ -1,10 +1,10 @@
 """Which columns carry the difference: Shapley values over the fitted ratio.
 
-What tells the tables apart is t(x) = tanh(u(x)/2), where u is the fitted log ratio: the probability that row x is of the
-current table, less that it is of the reference. Its mean square is the triangular discrimination of the two tables,
+What tells the tables apart is t(x) = tanh(u(x)/2), where u is the fitted log ratio: the probability that row x is of
+the current table, less that it is of the reference. Its mean square is the triangular discrimination of the two tables,
 which is between 1/log 2 and 2 times the Jensen–Shannon divergence. Of some columns S alone, E[t | x_S] takes the place
-of t, whichever columns the fit happened to use. So a regression of t on the columns of S tells how much S knows, and the
-Shapley value of a column is its share, averaged over the orders in which columns may be learnt.
+of t, whichever columns the fit happened to use. So a regression of t on the columns of S tells how much S knows, and
+the Shapley value of a column is its share, averaged over the orders in which columns may be learnt.
 
 Columns that say the same, such as copies, are one player: each of them has the share of all, and none hides another.
 """
@@ -122,7 +122,8 @@ class _Known:
     """How much of t some players know: by functions of each, and products of two."""
 
     def __init__(self, mains: list[Floats], features: list[Floats], t: Floats, root: Floats) -> None:
-        blocks, self._owners = list(mains), [(player,) for player in range(len(mains))]
+        blocks = list(mains)
+        self._owners: list[tuple[int, ...]] = [(player,) for player in range(len(mains))]
         for i, j in combinations(range(len(mains)), 2):
             products = features[i][:, :, None] * features[j][:, None, :]
             blocks.append(_weighted(products.reshape(len(t), -1), root))
