@@ -1,7 +1,7 @@
 """Level and power of `vwkde.drift` on a mixed table, beside evidently and alibi-detect, if they are installed.
 
-Run with `python benchmarks/drift.py [--repetitions 200] [--tables 40]`. Seeds below 10,000 were used for tuning; the default
-starts at 10,000.
+Run with `python benchmarks/drift.py [--repetitions 200] [--tables 40]`. Seeds below 10,000 were used for tuning; the
+default starts at 10,000.
 
 The table has numbers, a skewed one among them, a category, a truth value and missing values. evidently looks at each
 column: its own verdict on the table needs drift in half of the columns, and "any column" is a finding in at least one.

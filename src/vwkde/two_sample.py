@@ -15,23 +15,17 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from vwkde._answers.contrasts import WEIGHTS, contrast_statistics, permuted_labels, pooled_rows
+from vwkde._answers.independence import warn_of_repeats
 from vwkde._answers.permutation import check_permutations, decide
-from vwkde._data.copies import find_distinct, merge_repeats
 from vwkde._data.groups import check_group_pair
 from vwkde._data.intake import check_pair
 from vwkde._data.reading import Reading
-from vwkde._data.validation import Array
 from vwkde._display.p_values import PermutationResult
 from vwkde._display.waiting import shown_while_waiting
-from vwkde._runtime.warn import warn
-from vwkde.exceptions import DegenerateDataWarning
 
 __all__ = ["TwoSampleResult", "two_sample_test"]
 
 Ints = NDArray[np.intp]
-
-_MANY_REPEATS = 0.04
-"""Share of repeated rows from which there is a warning: the p-value changes little with fewer."""
 
 
 @dataclass(frozen=True)
@@ -131,25 +125,11 @@ def two_sample_test(
     p, q, *_ = check_pair(numerator, denominator, Reading(missing, dates))
     group = _check_groups(groups, (len(p), len(q)))
     if groups is None:
-        _warn_of_repeats(p, q)
+        warn_of_repeats({"numerator": p, "denominator": q})
     random = np.random.default_rng(check_random_state(random_state).randint(2**31))
     z, order = pooled_rows(np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64), random.spawn(1)[0])
     labels = permuted_labels(order < len(p), group[order], n_permutations, random)
     return TwoSampleResult(*decide(contrast_statistics(z, labels, random), WEIGHTS), sizes=(len(p), len(q)))
-
-
-def _warn_of_repeats(p: Array, q: Array) -> None:
-    distinct = find_distinct(p), find_distinct(q)
-    sides = zip(("numerator", "denominator"), distinct, distinct[::-1], strict=True)
-    for name, own, other in sides:
-        merging = merge_repeats(own, other)
-        repeats = 0 if merging is None else len(own.behind) - len(merging.kept)
-        if repeats > _MANY_REPEATS * len(own.behind):
-            warn(
-                f"{repeats} rows of the {name} repeat others, although the data are not discrete: the test takes them "
-                f"for independent, and its p-value is too small. Drop the copies, or pass groups=.",
-                DegenerateDataWarning,
-            )
 
 
 def _check_groups(groups: Any, rows: tuple[int, int]) -> Ints:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from vwkde._answers.independence import warn_of_repeats
 from vwkde._data.groups import check_group_pair
 from vwkde._data.reading import Reading
 from vwkde._data.validation import is_number
@@ -14,12 +15,12 @@ from vwkde._display.waiting import shown_while_waiting
 from vwkde.monitoring._columns import Column
 from vwkde.monitoring._drawn import Picture, clouds_of, picture_of
 from vwkde.monitoring._effects import alone, change
-from vwkde.monitoring._joint import JointTest, joint_test
+from vwkde.monitoring._joint import JointTest, joint_test, nothing_to_test
 from vwkde.monitoring._measured import Measured
 from vwkde.monitoring._measured import measure as measure_drift
 from vwkde.monitoring._parts import ColumnDrift, PairDrift, RowDrift
 from vwkde.monitoring._result import DriftResult
-from vwkde.monitoring._tables import Tables, read_pair
+from vwkde.monitoring._tables import NAMES, Tables, read_pair
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -83,6 +84,11 @@ def drift(
     ValueError
         If a parameter is invalid, or the tables cannot be compared.
 
+    Warns
+    -----
+    DegenerateDataWarning
+        If columns label rows and were left out, or many rows repeat others, although the data are not discrete.
+
     Examples
     --------
     >>> import numpy as np, vwkde
@@ -100,12 +106,14 @@ def drift(
     tables = read_pair(reference, current, Reading(missing, dates))
     sizes = len(tables.encoded[0]), len(tables.encoded[1])
     group = check_group_pair(groups, (np.ones(sizes[0]), np.ones(sizes[1])), "drift")
+    if groups is None:
+        warn_of_repeats(dict(zip(NAMES, tables.encoded, strict=True)))
     seed = int(check_random_state(random_state).randint(2**31))
     random = np.random.default_rng(seed)
     test = _tested(tables, group, level, random)
     result = _described(tables.columns, test, level, sizes, random)
     result = replace(result, left_out=tables.left_out)
-    if measure == "always" or (measure == "if-drift" and result.has_drifted):
+    if _varies(tables) and (measure == "always" or (measure == "if-drift" and result.has_drifted)):
         measured = measure_drift(tables, group, random, seed)
         result = _measured(result, tables, measured, _index(current, sizes[1]))
     return replace(result, pictures=_pictures(result, tables.columns, random))
@@ -127,7 +135,14 @@ def _tested(
     one, other = (np.sort(random.permutation(len(side))[:MOST_ROWS]) for side in tables.encoded)
     columns = [column.part(one, other) for column in tables.columns]
     encoded = tables.encoded[0][one], tables.encoded[1][other]
+    if not _varies(tables):
+        return nothing_to_test(len(columns))
     return joint_test(columns, encoded, _pooled_groups(groups, (one, other)), level, random)
+
+
+def _varies(tables: Tables) -> bool:
+    """Return whether any two rows differ."""
+    return bool((np.concatenate(tables.encoded) != tables.encoded[0][:1]).any())
 
 
 def _pooled_groups(groups: tuple[Ints | None, Ints | None], rows: tuple[Ints, Ints]) -> Ints:

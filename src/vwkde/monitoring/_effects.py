@@ -50,9 +50,10 @@ def _of_levels(column: Column) -> tuple[str, float]:
 
 def _of_numbers(column: Column) -> tuple[str, float]:
     """Return the change of the median or of the spread, whichever is larger, and its size as a share of rows."""
-    quartiles = [np.nanquantile(side, [0.25, 0.5, 0.75]) for side in (column.reference, column.current)]
-    if np.isnan(quartiles).any():
+    sides = [side[~np.isnan(side)] for side in (column.reference, column.current)]
+    if not all(map(len, sides)):
         return "no values in one table", 0.0
+    quartiles = [np.quantile(side, [0.25, 0.5, 0.75]) for side in sides]
     (low, before, high), (new_low, after, new_high) = quartiles
     width, new_width = high - low, new_high - new_low
     shift, scale = abs(after - before), abs(new_width - width) / 2

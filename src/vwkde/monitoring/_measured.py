@@ -39,6 +39,8 @@ def measure(
     group = [None if each is None else each[rows] for each, rows in zip(groups, (reference, current), strict=True)]
     ratio = DensityRatio(subspace=False, random_state=random_state)  # columns mean something, and the search is slow
     part = [column.part(reference, current) for column in tables.columns]
+    if not any((side != side[:1]).any() for side in encoded):  # two tables of equal rows have no density
+        return _apart(part, len(encoded[1]))
     try:
         with without(DegenerateDataWarning), without(OverlapWarning):
             ratio.fit(encoded[1][current], encoded[0][reference], groups=_pair(group[1], group[0]))

@@ -17,7 +17,7 @@ from vwkde._data.reading import Reading
 from vwkde._runtime.files import whole_file
 from vwkde.monitoring._drift import MOST_ROWS, drift
 from vwkde.monitoring._result import DriftResult
-from vwkde.monitoring._tables import read_frame
+from vwkde.monitoring._tables import NAMES, read_frame
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,8 +97,8 @@ class DriftReference:
         ValueError
             If the table cannot be used.
         """
-        frame = read_frame(reference, "reference")
-        check_table(frame, "reference", Reading(missing, dates))
+        frame = read_frame(reference, NAMES[0])
+        check_table(frame, NAMES[0], Reading(missing, dates))
         numbers = check_groups(groups, frame.table.num_rows, "DriftReference.fit")
         rows = frame.table.num_rows
         if rows > MOST_ROWS:

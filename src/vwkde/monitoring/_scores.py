@@ -12,6 +12,8 @@ Floats = NDArray[np.float64]
 
 _TIED = 1e-9
 """Difference of scores that rounding explains."""
+_LOWEST = -100.0
+"""The score of a statistic that never changes."""
 
 
 def scores_of(statistics: Floats) -> Floats:
@@ -25,7 +27,7 @@ def scores_of(statistics: Floats) -> Floats:
     mean, spread = np.where(still, 1.0, mean), np.where(still, 1.0, spread)
     relative = spread / mean
     scores = (np.cbrt(statistics / mean) - (1 - relative**2 / 9)) / (relative / 3)
-    return np.asarray(np.where(still, -np.inf, scores))
+    return np.asarray(np.where(still, _LOWEST, scores))
 
 
 def adjusted_p_values(scores: Floats) -> Floats:

@@ -85,7 +85,8 @@ def _basis(column: Column, rows: int) -> Floats:
     else:
         knots = np.unique(np.quantile(values[~missing], np.linspace(0, 1, count)))
         filled = np.where(missing, knots[0], values)
-        basis = np.stack([np.interp(filled, knots, row) for row in np.eye(len(knots))[1:]], axis=1).reshape(rows, -1)
+        hats = [np.interp(filled, knots, row) for row in np.eye(len(knots))[1:]]
+        basis = np.stack(hats, axis=1) if hats else np.zeros((rows, 0))
     return np.concatenate([basis, missing[:, None].astype(np.float64)], axis=1) if missing.any() else basis
 
 

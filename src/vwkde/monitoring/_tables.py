@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vwkde._data.frames import Frame, frame_of_numbers, to_frame
 from vwkde._data.intake import check_pair
-from vwkde._data.kinds import BOOLEAN, CATEGORY, floats_of, texts_of
+from vwkde._data.kinds import BOOLEAN, CATEGORY, EMPTY, floats_of, kind_of, texts_of
 from vwkde._data.reading import Reading
 from vwkde._data.validation import as_columns
 from vwkde.monitoring._columns import Column
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-NAMES = "reference", "current"
+NAMES = "reference table", "current table"
 
 
 class Tables(NamedTuple):
@@ -39,7 +39,7 @@ def read_pair(reference: Any, current: Any, reading: Reading) -> Tables:
     pair = check_pair(frames[0], frames[1], reading, NAMES)
     labels = next((frame for frame in frames if frame.columns), frames[0]).labels
     columns = [
-        _column(column.name, column.kind, *(_given(frame, labels, column.name) for frame in frames))
+        _column(column.name, *(_given(frame, labels, column.name) for frame in frames))
         for column in pair.layout.columns
     ]
     encoded = pair.numerator.astype(np.float64), pair.denominator.astype(np.float64)
@@ -60,10 +60,11 @@ def _given(frame: Frame, labels: tuple[str, ...], name: str) -> "pa.ChunkedArray
     return frame.table.column(name if frame.columns else labels.index(name))
 
 
-def _column(name: str, kind: str, reference: "pa.ChunkedArray", current: "pa.ChunkedArray") -> Column:
-    if kind == CATEGORY:
+def _column(name: str, reference: "pa.ChunkedArray", current: "pa.ChunkedArray") -> Column:
+    kinds = {kind_of(column.type) for column in (reference, current)} - {EMPTY}
+    if CATEGORY in kinds:
         return _category(name, reference, current)
-    return Column(name, floats_of(reference), floats_of(current), ("False", "True") if kind == BOOLEAN else ())
+    return Column(name, floats_of(reference), floats_of(current), ("False", "True") if kinds == {BOOLEAN} else ())
 
 
 def _category(name: str, reference: "pa.ChunkedArray", current: "pa.ChunkedArray") -> Column:
