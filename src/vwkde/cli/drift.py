@@ -16,16 +16,16 @@ from vwkde.cli.options import Dates, Header, Json, Missing, Seed, names_in
 if TYPE_CHECKING:
     from vwkde.monitoring import DriftResult
 
-_COMPARE = "compare"
-
 
 class _WithDefault(TyperGroup):
     """A group of commands in which `vwkde drift REF CUR` stands for `vwkde drift compare REF CUR`."""
 
+    default = "compare"
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Add the name of the command if there is none."""
         if args and args[0] not in (*self.commands, "--help"):
-            args = [_COMPARE, *args]
+            args = [self.default, *args]
         return super().parse_args(ctx, args)
 
 
@@ -51,7 +51,7 @@ Columns = Annotated[
 ]
 
 
-@app.command(_COMPARE)
+@app.command()
 def compare(
     reference: Reference,
     current: Current,
