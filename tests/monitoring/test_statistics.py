@@ -20,7 +20,7 @@ def labels_of(rows: int, first: int, count: int = 199) -> np.ndarray:
 def test_the_shares_of_categories_are_compared_as_chi_squared_does():
     codes = RANDOM.integers(0, 4, size=90)
     labels = labels_of(90, 50, 1)
-    statistic = _chi_squared(*_shares(codes, labels))[1]
+    statistic = _chi_squared(*_shares(codes, labels.astype(np.float32)))[1]
     first = labels[:, 1]
     table = [np.bincount(codes[rows], minlength=4) for rows in (first, ~first)]
     assert statistic * 50 * 40 / 90 == pytest.approx(chi2_contingency(table)[0])
@@ -30,7 +30,7 @@ def test_the_order_of_numbers_is_compared_as_anderson_and_darling_do():
     values = RANDOM.normal(size=30)
     labels = labels_of(30, 12, 1)
     codes = np.argsort(np.argsort(values))
-    statistic = _anderson_darling(*_shares(codes, labels))[0]
+    statistic = _anderson_darling(*_shares(codes, labels.astype(np.float32)))[0]
     expected = 0.0
     for place in range(1, 30):
         below = codes < place

@@ -1,9 +1,8 @@
 """The test of each column alone, under permutations that all columns share."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from vwkde.monitoring._columns import Bins
 from vwkde.monitoring._scores import scores_of
@@ -20,30 +19,29 @@ def column_scores(bins: list[Bins], labels: Labels) -> Floats:
     Two statistics look at a column: Anderson and Darling's at the order of numbers, a chi-squared one at the shares of
     few bins. The higher of their scores counts.
     """
-    return np.stack([_scores(each, labels) for each in bins])
+    weight = labels.astype(np.float32)
+    return np.stack([_scores(each, weight) for each in bins])
 
 
-def _scores(bins: Bins, labels: Labels) -> Floats:
-    statistics = [_chi_squared(*_shares(bins.coarse, labels))]
+def _scores(bins: Bins, weight: NDArray[np.float32]) -> Floats:
+    statistics = [_chi_squared(*_shares(bins.coarse, weight))]
     if bins.ordered:
-        statistics.append(_anderson_darling(*_shares(bins.codes, labels)))
+        statistics.append(_anderson_darling(*_shares(bins.codes, weight)))
     return np.asarray(scores_of(np.stack(statistics)).max(axis=0))
 
 
-def _shares(codes: Ints, labels: Labels) -> tuple[Floats, Floats]:
-    """Return the reference's share of each bin less that of the current table, and the pooled share of each bin."""
-    order = np.argsort(codes, kind="stable")
-    _, starts, counts = np.unique(codes[order], return_index=True, return_counts=True)
-    in_reference = np.concatenate(list(_counted(labels[order], starts)), axis=1)
-    rows = labels.sum(axis=0)
+def _shares(codes: Ints, weight: NDArray[np.float32]) -> tuple[Floats, Floats]:
+    """Return the reference's share of each bin less that of the current table, and the pooled share of each bin.
+
+    `weight` is one for rows of the reference and zero for others; counts are exact in single precision.
+    """
+    present, codes, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    ones, starts = np.ones(len(codes), dtype=np.float32), np.arange(len(codes) + 1)
+    indicators = sparse.csc_array((ones, codes.ravel(), starts), shape=(len(present), len(codes)))
+    in_reference = np.asarray(indicators @ weight, dtype=np.float64)
+    rows = in_reference.sum(axis=0)
     difference = in_reference / rows - (counts[:, None] - in_reference) / (len(codes) - rows)
     return difference, counts / len(codes)
-
-
-def _counted(labels: Labels, starts: Ints) -> Iterator[Floats]:
-    """Yield the sums over each bin, for some permutations at a time."""
-    for block in np.array_split(labels, max(1, labels.shape[1] // 64), axis=1):
-        yield np.add.reduceat(block, starts, axis=0, dtype=np.int32).astype(np.float64)
 
 
 def _chi_squared(difference: Floats, share: Floats) -> Floats:

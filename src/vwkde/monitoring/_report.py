@@ -7,12 +7,11 @@ from vwkde._display.page import whole_page
 from vwkde._display.style import number
 from vwkde.monitoring._drawn import Clouds, Picture, legend
 from vwkde.monitoring._parts import ColumnDrift, RowDrift
-from vwkde.monitoring._words import Told
+from vwkde.monitoring._words import Told, share_in_words
 
 _MOST_COLUMNS = 30
 _TOGETHER = "How two columns go together. Each point is a row; up to 400 rows of each table are shown."
 _ALONE = "Each column alone: how often its values occur."
-_SMALL = 0.005
 _WELL_EXPLAINED = 0.7
 """Share of the joint difference that single columns and pairs explain, below which the page says that there is more."""
 
@@ -139,8 +138,7 @@ def _column(column: ColumnDrift, level: float, shares: bool) -> Markup:
     name = joined(column.name, element("small", f" same as {', '.join(column.same_as)}") if column.same_as else None)
     share = column.share or 0.0
     bar = element("span", class_="bar", style=f"width:{6 * share:.2f}em")
-    words = f" {100 * share:.0f} %" if share >= _SMALL else " under 1 %"
-    cells = [element("td", bar, words, class_="figure")] if shares else []
+    cells = [element("td", bar, f" {share_in_words(share)}", class_="figure")] if shares else []
     found = column.adjusted_p_value <= level
     return element(
         "tr",

@@ -10,6 +10,7 @@ from vwkde._display.tabular import Tabular
 from vwkde.monitoring._drawn import Picture
 from vwkde.monitoring._parts import ColumnDrift, PairDrift, RowDrift
 from vwkde.monitoring._report import Reported
+from vwkde.monitoring._words import share_in_words
 from vwkde.results import Estimate
 
 _MOST_SHOWN = 8
@@ -97,7 +98,7 @@ class DriftResult(Reported, Tabular):
         """Return a short report."""
         lines = [self.headline, *(f"  {line}" for line in self.words)]
         for column in self.columns[:_MOST_SHOWN]:
-            share = "" if column.share is None else f", share {100 * column.share:.0f} %"
+            share = "" if column.share is None else f", share {share_in_words(column.share)}"
             lines.append(
                 f"  {column.name}: {column.change}, alone {column.alone:.2f} (p = {column.adjusted_p_value:.3g}){share}"
             )

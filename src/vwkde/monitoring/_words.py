@@ -5,6 +5,7 @@ from vwkde.monitoring._parts import ColumnDrift, PairDrift, RowDrift
 from vwkde.results import Estimate
 
 _MOST_NAMED = 5
+_SMALL = 0.005
 
 
 class Told:
@@ -89,3 +90,8 @@ class Told:
 def _listed(names: list[str]) -> str:
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more
+
+
+def share_in_words(share: float) -> str:
+    """Return a share in percent; a fitted ratio does not tell small ones from zero."""
+    return f"{100 * share:.0f} %" if share >= _SMALL else "under 1 %"
