@@ -135,10 +135,12 @@ def repeated(seeds: range, rows: int) -> list[float]:
     """Return, for some saved references, the share of findings among twenty checks that are no drift."""
     shares = []
     for first in range(seeds.start, seeds.stop, 20):
-        reference = vwkde.DriftReference.fit(draw(rows, np.random.default_rng(first + 500_000)))
-        checks = [draw(ROWS, np.random.default_rng(seed)) for seed in range(first, first + 20)]
-        found = [reference.check(each, level=LEVEL, measure="never", random_state=k) for k, each in enumerate(checks)]
-        shares.append(float(np.mean([each.has_drifted for each in found])))
+        reference = vwkde.DriftReference.fit(draw(rows, np.random.default_rng([first, rows])))
+        hits = []
+        for seed in range(first, first + 20):
+            current = draw(ROWS, np.random.default_rng([seed, rows, 1]))
+            hits.append(reference.check(current, level=LEVEL, measure="never", random_state=seed + rows).has_drifted)
+        shares.append(float(np.mean(hits)))
     return shares
 
 

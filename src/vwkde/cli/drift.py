@@ -24,7 +24,7 @@ class _WithDefault(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Add the name of the command if there is none."""
-        if args and args[0] not in (*self.commands, "--help"):
+        if args and args[0] not in (*self.commands, "--help", "-h"):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
 

@@ -50,10 +50,10 @@ class Histogram:
 
     def drawn(self) -> Markup:
         """Return both histograms, one over the other."""
-        highest = max(float(share.max()) for share in self.shares) or 1.0
+        highest = max(float(share[:-1].max()) for share in self.shares) or 1.0
         ground = _HEIGHT + 8
         gaps = max(float(share[-1]) for share in self.shares)
-        right = _WIDTH - _MARGIN - (60 if gaps else 0)
+        right = _WIDTH - _MARGIN - (70 if gaps else 0)
         across = np.interp(self.edges, [self.edges[0], self.edges[-1]], [_MARGIN, right])
         areas = [
             _area(share[:-1] / highest, across, ground, colour)
@@ -63,7 +63,7 @@ class Histogram:
         places = [_MARGIN, (_MARGIN + right) / 2, right]
         anchors = ["start", "middle", "end"]
         marks = [_text(x, ground + 15, number(t), a) for x, t, a in zip(places, ticks, anchors, strict=True)]
-        missing = _missing_bars([share[-1] / highest for share in self.shares], ground) if gaps else None
+        missing = _missing_bars([float(share[-1]) for share in self.shares], ground) if gaps else None
         return _svg(
             _WIDTH, ground + 22, f"Histograms of {self.title}", areas, _line(_MARGIN, right, ground), marks, missing
         )
@@ -217,19 +217,15 @@ def _area(heights: Floats, across: Floats, ground: float, colour: str) -> Markup
     return element("path", d=path, style=f"fill:{colour};fill-opacity:.28;stroke:{colour};stroke-width:1.6")
 
 
-def _missing_bars(heights: list[Any], ground: float) -> list[Markup]:
-    bars = [
-        element(
-            "rect",
-            x=_WIDTH - 52 + 17 * side,
-            y=f"{ground - _HEIGHT * min(1.0, float(height)):.1f}",
-            width=15,
-            height=f"{_HEIGHT * min(1.0, float(height)):.1f}",
-            style=f"fill:{colour};fill-opacity:.75",
-        )
-        for side, (height, colour) in enumerate(zip(heights, (REFERENCE, CURRENT), strict=True))
-    ]
-    return [*bars, _text(_WIDTH - 35, ground + 15, "missing")]
+def _missing_bars(shares: list[float], ground: float) -> list[Markup]:
+    """Return a bar for the missing values of each table, as high as the picture if all are missing."""
+    bars: list[Markup] = []
+    for side, (share, colour) in enumerate(zip(shares, (REFERENCE, CURRENT), strict=True)):
+        left, height = _WIDTH - 58 + 28 * side, _HEIGHT * share
+        style = f"fill:{colour};fill-opacity:.75"
+        bars.append(element("rect", x=left, y=f"{ground - height:.1f}", width=22, height=f"{height:.1f}", style=style))
+        bars.append(_text(left + 11, max(ground - height - 4, 9), f"{100 * share:.0f} %", size=9.5))
+    return [*bars, _text(_WIDTH - 33, ground + 15, "missing")]
 
 
 def _line(left: float, right: float, level: float) -> Markup:

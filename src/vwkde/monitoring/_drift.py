@@ -14,7 +14,7 @@ from vwkde._data.validation import is_number
 from vwkde._display.waiting import shown_while_waiting
 from vwkde.monitoring._columns import Column
 from vwkde.monitoring._drawn import Picture, clouds_of, picture_of
-from vwkde.monitoring._effects import alone, change
+from vwkde.monitoring._effects import alone, change, random_halves
 from vwkde.monitoring._joint import JointTest, joint_test, nothing_to_test
 from vwkde.monitoring._measured import Measured
 from vwkde.monitoring._measured import measure as measure_drift
@@ -162,12 +162,13 @@ def _pooled_groups(groups: tuple[Ints | None, Ints | None], rows: tuple[Ints, In
 def _described(
     columns: list[Column], test: JointTest, level: float, sizes: tuple[int, int], random: np.random.Generator
 ) -> DriftResult:
+    halves = random_halves(sizes, random)
     described = [
         ColumnDrift(
             name=column.name,
             kind="category" if column.is_category else "number",
             change=change(column),
-            alone=alone(column, random),
+            alone=alone(column, halves),
             p_value=float(test.column_p_values[place]),
             adjusted_p_value=float(test.column_adjusted[place]),
         )
@@ -241,10 +242,10 @@ def _pictures(result: DriftResult, columns: list[Column], random: np.random.Gene
         return ()
     by_name = {column.name: column for column in columns}
     pairs = [pair for pair in result.pairs if pair.adjusted_p_value <= result.level][:_MOST_PAIRS]
-    matter = [
-        column.name
-        for column in result.columns
-        if column.adjusted_p_value <= result.level or (column.share or 0.0) >= _MATTERS
-    ][:_MOST_PICTURED]
+    matter: list[str] = []
+    for column in result.columns:
+        shown = any(same in matter for same in column.same_as)
+        if not shown and (column.adjusted_p_value <= result.level or (column.share or 0.0) >= _MATTERS):
+            matter.append(column.name)
     clouds = [clouds_of(by_name[pair.columns[0]], by_name[pair.columns[1]], random) for pair in pairs]
-    return (*clouds, *(picture_of(by_name[name]) for name in matter))
+    return (*clouds, *(picture_of(by_name[name]) for name in matter[:_MOST_PICTURED]))

@@ -10,25 +10,29 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 
-def alone(column: Column, random: np.random.Generator) -> float:
+Halves = tuple[tuple[Ints, Ints], tuple[Ints, Ints]]
+"""The rows of either half of the reference, and of the current table."""
+
+
+def random_halves(sizes: tuple[int, int], random: np.random.Generator) -> Halves:
+    """Return both tables cut into halves at random."""
+    (a, b), (c, d) = (np.array_split(random.permutation(rows), 2) for rows in sizes)
+    return (a, b), (c, d)
+
+
+def alone(column: Column, halves: Halves) -> float:
     """Return how far a column tells the tables apart by itself: the total variation of its bins, between 0 and 1.
 
     One half of the rows says in which table each bin is more common, and the other half is judged by that. So equal
-    tables have a mean of zero, whatever the number of rows.
+    tables have a mean near zero, whatever the number of rows.
     """
     codes = bins_of(column).coarse
     rows = len(column.reference)
     bins = int(codes.max()) + 1
-    shares = [_halves(side, bins, random) for side in (codes[:rows], codes[rows:])]
-    first, second = (shares[0][half] - shares[1][half] for half in (0, 1))
+    sides = zip((codes[:rows], codes[rows:]), halves, strict=True)
+    reference, current = ([np.bincount(side[half], minlength=bins) / len(half) for half in two] for side, two in sides)
+    first, second = (one - other for one, other in zip(reference, current, strict=True))
     return max(0.0, float(np.sign(first) @ second + np.sign(second) @ first) / 4)
-
-
-def _halves(codes: Ints, bins: int, random: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return the share of each bin in either half of the rows."""
-    halves = np.array_split(random.permutation(codes), 2)
-    one, other = (np.bincount(half, minlength=bins) / len(half) for half in halves)
-    return one, other
 
 
 def change(column: Column) -> str:

@@ -72,11 +72,7 @@ def _amount(result: Told) -> Markup | None:
     if estimate is None:
         return None
     value, (low, high) = max(0.0, estimate.value), (max(0.0, end) for end in estimate.interval)
-    words = (
-        f"To turn one table into the other, about {_percent(value)} of the rows would have to change "
-        f"(95 % interval: {_percent(low)} to {_percent(high)}). In other words: from a single row one can guess which "
-        f"table it is from, and be right in {_percent((1 + value) / 2)} of all cases. Chance alone is right in 50 %."
-    )
+    words = _amount_in_words(value, low, high) if result.has_drifted else _limit_in_words(high)
     bar = element(
         "div",
         element("span", class_="range", style=f"left:{100 * low:.1f}%;width:{100 * (high - low):.1f}%"),
@@ -93,6 +89,21 @@ def _amount(result: Told) -> Markup | None:
     )
     return element(
         "section", element("h2", "How much"), element("p", words), bar, ends, element("p", more, class_="soft")
+    )
+
+
+def _amount_in_words(value: float, low: float, high: float) -> str:
+    return (
+        f"To turn one table into the other, about {_percent(value)} of the rows would have to change "
+        f"(95 % interval: {_percent(low)} to {_percent(high)}). In other words: from a single row one can guess which "
+        f"table it is from, and be right in {_percent((1 + value) / 2)} of all cases. Chance alone is right in 50 %."
+    )
+
+
+def _limit_in_words(high: float) -> str:
+    return (
+        f"Nothing that these rows can show. With so many rows and columns, a change of up to {_percent(high)} of the "
+        f"rows may remain unseen (upper end of the 95 % interval). More rows show smaller changes."
     )
 
 
@@ -116,7 +127,8 @@ def _figure(picture: Picture) -> Markup:
 def _columns(result: Told) -> Markup:
     shares = result.has_drifted and any(column.share is not None for column in result.columns)
     heads = ["Column", *(["Share in the difference"] if shares else []), "Alone", "p, adjusted", "Largest change"]
-    rows = [_column(column, result.level, shares) for column in result.columns[:_MOST_COLUMNS]]
+    level = result.level if result.has_drifted else 0.0  # without drift, no column is a finding
+    rows = [_column(column, level, shares) for column in result.columns[:_MOST_COLUMNS]]
     left = len(result.columns) - len(rows)
     notes = [
         f"{left} more columns matter less." if left > 0 else None,
