@@ -82,14 +82,16 @@ def _amount(result: Told) -> Markup | None:
         aria_label=f"{_percent(value)}, interval {_percent(low)} to {_percent(high)}",
     )
     ends = element("div", element("span", "0 %: the same"), element("span", "100 %: nothing in common"), class_="ends")
-    more = (
-        ""
-        if result.jensen_shannon is None
-        else f"Jensen–Shannon divergence: {number(max(0.0, result.jensen_shannon.value))} nats (the largest is 0.693)."
-    )
-    return element(
-        "section", element("h2", "How much"), element("p", words), bar, ends, element("p", more, class_="soft")
-    )
+    return element("section", element("h2", "How much"), element("p", words), bar, ends, _jensen_shannon(result))
+
+
+def _jensen_shannon(result: Told) -> Markup | None:
+    estimate = result.jensen_shannon
+    if estimate is None:
+        return None
+    value, low, high = (number(max(0.0, each)) for each in (estimate.value, *estimate.interval))
+    words = f"Jensen–Shannon divergence: {value} nats (95 % interval: {low} to {high}; the largest possible is 0.693)."
+    return element("p", words, class_="soft")
 
 
 def _amount_in_words(value: float, low: float, high: float) -> str:
