@@ -162,6 +162,8 @@ def check_command(words):
 def check_arguments(words):
     command, rest = typer.main.get_command(app), words[1:]
     while hasattr(command, "commands") and not rest[0].startswith("-"):
+        if rest[0] not in command.commands and hasattr(command, "default"):  # a command that need not be named
+            rest = [command.default, *rest]
         assert rest[0] in command.commands, words
         command, rest = command.commands[rest[0]], rest[1:]
         if not rest:

@@ -20,6 +20,7 @@ MODULES = [
     "displays",
     "divergences",
     "information",
+    "monitoring",
     "ratio",
     "results",
     "two_sample",

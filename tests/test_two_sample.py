@@ -3,9 +3,9 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import vwkde
-from vwkde import two_sample
+from vwkde._answers import contrasts
+from vwkde._answers.contrasts import _contrast, _forms, contrast_statistics, pooled_rows
 from vwkde._answers.permutation import p_values
-from vwkde.two_sample import _contrast, _forms, _pooled, _statistics
 
 
 def test_the_level_is_held():
@@ -25,8 +25,8 @@ def test_the_level_is_held():
 def test_the_level_is_held_on_discrete_data(most, columns, some_rows, monkeypatch):
     """Ties only make the test conservative. Of 700 tests a share α may say p ≤ α, and three standard errors more."""
     if some_rows:
-        monkeypatch.setattr(two_sample, "_MOST_ROWS", 12)
-        monkeypatch.setattr(two_sample, "_MOST_PRODUCTS", 0)
+        monkeypatch.setattr(contrasts, "_MOST_ROWS", 12)
+        monkeypatch.setattr(contrasts, "_MOST_PRODUCTS", 0)
     p_values = []
     for seed in range(1_000, 1_700):
         p, q = np.random.default_rng(seed).integers(0, most, size=(2, 15, columns)).astype(float)
@@ -70,14 +70,14 @@ def test_power_on_a_shift_is_that_of_the_energy_test():
 
 def test_quadratic_forms_agree_with_their_definitions():
     random = np.random.default_rng(0)
-    z, order = _pooled(random.normal(size=(30, 2)), random.normal(1, 1, size=(20, 2)), random)
+    z, order = pooled_rows(random.normal(size=(30, 2)), random.normal(1, 1, size=(20, 2)), random)
     first = order < 30
     labels = np.column_stack([first, random.permutation(first)])
     c = _contrast(labels)
     np.testing.assert_allclose(c.sum(axis=0), 0, atol=1e-12)
     d = cdist(z, z)
     np.testing.assert_allclose(_forms(z, labels, lambda x: -x), [-c[:, k] @ d @ c[:, k] for k in range(2)])
-    means = _statistics(z, labels, random)["means"][0]
+    means = contrast_statistics(z, labels, random)["means"][0]
     assert means == pytest.approx(np.sum((z[first].mean(axis=0) - z[~first].mean(axis=0)) ** 2))
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         mutual_information_by_lag,
         mutual_information_matrix,
     )
+    from vwkde.monitoring import DriftReference, DriftResult, drift
     from vwkde.ratio import DensityRatio
     from vwkde.results import Estimate
     from vwkde.two_sample import TwoSampleResult, two_sample_test
@@ -36,6 +37,8 @@ __all__ = [
     "DensityRatio",
     "DisjointSupportError",
     "DivergenceDisplay",
+    "DriftReference",
+    "DriftResult",
     "Estimate",
     "IndependenceResult",
     "InformationMatrix",
@@ -47,6 +50,7 @@ __all__ = [
     "TwoSampleResult",
     "conditional_mutual_information",
     "divergence",
+    "drift",
     "independence_test",
     "kl_divergence",
     "log_density_ratio",
@@ -65,6 +69,8 @@ __getattr__, _ = lazy_names(
         "DensityRatio": "ratio",
         "DisjointSupportError": "exceptions",
         "DivergenceDisplay": "displays",
+        "DriftReference": "monitoring",
+        "DriftResult": "monitoring",
         "Estimate": "results",
         "IndependenceResult": "information",
         "InformationMatrix": "information",
@@ -76,6 +82,7 @@ __getattr__, _ = lazy_names(
         "TwoSampleResult": "two_sample",
         "conditional_mutual_information": "information",
         "divergence": "divergences",
+        "drift": "monitoring",
         "independence_test": "information",
         "kl_divergence": "divergences",
         "log_density_ratio": "divergences",

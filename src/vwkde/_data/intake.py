@@ -75,17 +75,25 @@ class Single(NamedTuple):
     layout: Layout
 
 
-def check_pair(numerator: Any, denominator: Any, reading: Reading = PLAIN) -> Pair:
-    """Return both samples as float arrays (n, d) with the same columns; named columns that label rows are left out."""
-    given = {"numerator": numerator, "denominator": denominator}
+def check_pair(
+    numerator: Any,
+    denominator: Any,
+    reading: Reading = PLAIN,
+    samples: tuple[str, str] = ("numerator", "denominator"),
+) -> Pair:
+    """Return both samples as float arrays (n, d) with the same columns; named columns that label rows are left out.
+
+    `samples` are their names in messages.
+    """
+    given = dict(zip(samples, (numerator, denominator), strict=True))
     frames = [_frame(data, name, reading) for name, data in given.items()]
     if any(frame is not None for frame in frames):
         (p, q), layout = _encoded(_all_frames(frames, given), list(given), reading)
     else:
-        p, p_names = check_sample(numerator, "numerator")
-        q, q_names = check_sample(denominator, "denominator", like=(p.shape[1], p_names, "numerator"))
+        p, p_names = check_sample(numerator, samples[0])
+        q, q_names = check_sample(denominator, samples[1], like=(p.shape[1], p_names, samples[0]))
         (p, q), layout = _without_labels([p, q], p_names or q_names)
-    for sample, name in ((p, "numerator"), (q, "denominator")):
+    for sample, name in zip((p, q), samples, strict=True):
         if len(sample) < 2:
             raise ValueError(f"The {name} has 1 row; at least 2 are needed to estimate a density. Give more rows.")
     return Pair(p, q, layout)

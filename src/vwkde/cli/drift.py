@@ -1,0 +1,148 @@
+"""The commands of `vwkde drift`: compare two tables, or save a reference and compare others with it."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from vwkde._runtime.exports import garbage_left
+from vwkde.cli.console import bars
+from vwkde.cli.endings import end
+from vwkde.cli.once import Commands
+from vwkde.cli.options import Dates, Header, Json, Missing, Seed, names_in
+
+if TYPE_CHECKING:
+    from vwkde.monitoring import DriftResult
+
+
+class _WithDefault(TyperGroup):
+    """A group of commands in which `vwkde drift REF CUR` stands for `vwkde drift compare REF CUR`."""
+
+    default = "compare"
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Add the name of the command if there is none."""
+        if args and args[0] not in (*self.commands, "--help", "-h"):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
+app = Commands(
+    cls=_WithDefault,
+    help="Find out whether a table has changed: `vwkde drift REF CUR`. The exit status is 1 if it has.",
+    no_args_is_help=True,
+)
+
+Reference = Annotated[
+    Path, typer.Argument(metavar="REF", help="The reference: a CSV, Parquet or NPY file.", show_default=False)
+]
+Current = Annotated[
+    Path, typer.Argument(metavar="CUR", help="The table in question: a file as for REF.", show_default=False)
+]
+Level = Annotated[float, typer.Option(help="Share of false alarms when nothing changes, from 0.0001 to 0.5.")]
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Write a report to this HTML file.", show_default=False)
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(help="Columns to use, for example a,b,c. Default: all that measure something.", show_default=False),
+]
+
+
+@app.command()
+def compare(
+    reference: Reference,
+    current: Current,
+    output: Output = None,
+    level: Level = 0.05,
+    columns: Columns = None,
+    missing: Missing = "indicator",
+    dates: Dates = "drop",
+    header: Header = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Compare a table with a reference. `vwkde drift REF CUR` is enough."""
+    from vwkde._data.tables import read_table
+
+    with garbage_left():
+        from vwkde.monitoring import drift
+
+    _check_output(output, reference, current)
+    names = names_in(columns)
+    tables = [read_table(path, names, header) for path in (reference, current)]
+    with bars():
+        result = drift(*tables, level=level, missing=missing, dates=dates, random_state=seed)  # type: ignore[arg-type]
+    _finish(result, output, as_json)
+
+
+@app.command()
+def fit(
+    reference: Reference,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The file to write, for example ref.model.")],
+    columns: Columns = None,
+    missing: Missing = "indicator",
+    dates: Dates = "drop",
+    header: Header = None,
+    seed: Seed = 0,
+) -> None:
+    """Save a table as reference, to compare others with it by `check`."""
+    from vwkde._data.tables import read_table
+
+    with garbage_left():
+        from vwkde.monitoring import DriftReference
+
+    _check_output(output, reference)
+    table = read_table(reference, names_in(columns), header)
+    kept = DriftReference.fit(table, missing=missing, dates=dates, random_state=seed)  # type: ignore[arg-type]
+    kept.save(output)
+    typer.echo(f"{kept.rows:,} rows of {kept.frame.table.num_columns} columns: reference written to {output}", err=True)
+
+
+@app.command()
+def check(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The reference, written by `fit`.")],
+    current: Current,
+    output: Output = None,
+    level: Level = 0.05,
+    header: Header = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Compare a table with a saved reference. How much changed is measured if there is drift."""
+    from vwkde._data.tables import read_table
+
+    with garbage_left():
+        from vwkde.monitoring import DriftReference
+
+    _check_output(output, model, current)
+    reference = DriftReference.load(model)
+    table = read_table(current, None, header)
+    with bars():
+        result = reference.check(table, level=level, random_state=seed)
+    _finish(result, output, as_json)
+
+
+def _check_output(output: Path | None, *inputs: Path) -> None:
+    """Raise before a long computation if its result cannot be written there."""
+    if output is None:
+        return
+    if output.is_dir():
+        raise ValueError(f"{output}: is a folder. Name a file.")
+    if not output.parent.is_dir():
+        raise ValueError(f"{output}: there is no folder {output.parent}. Create it first, or choose another.")
+    if any(each.exists() and output.exists() and output.samefile(each) for each in inputs):
+        raise ValueError(f"{output}: is one of the inputs; an output never overwrites an input. Name another file.")
+
+
+def _finish(result: "DriftResult", output: Path | None, as_json: bool) -> None:
+    """Print the answers, write the report, and end with status 1 if there is drift."""
+    from vwkde._runtime.files import write_text
+
+    if output is not None:
+        write_text(output, result.to_html())
+        typer.echo(f"report written to {output}", err=True)
+    typer.echo(json.dumps(result.to_dict(), indent=2) if as_json else str(result))
+    end([], finding=result.has_drifted)

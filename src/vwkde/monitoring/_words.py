@@ -1,0 +1,97 @@
+"""A comparison in sentences."""
+
+from vwkde.monitoring._drawn import Picture
+from vwkde.monitoring._parts import ColumnDrift, PairDrift, RowDrift
+from vwkde.results import Estimate
+
+_MOST_NAMED = 5
+_SMALL = 0.005
+
+
+class Told:
+    """What was found about two tables, and how it is said in words."""
+
+    p_value: float
+    level: float
+    total_variation: Estimate | None
+    jensen_shannon: Estimate | None
+    columns: tuple[ColumnDrift, ...]
+    pairs: tuple[PairDrift, ...]
+    rows: tuple[RowDrift, ...]
+    n_permutations: int
+    sizes: tuple[int, int]
+    left_out: tuple[str, ...]
+    explained: float | None
+    pictures: tuple[Picture, ...]
+
+    @property
+    def has_drifted(self) -> bool:
+        """Whether the joint test finds a difference at its level.
+
+        Returns
+        -------
+        bool
+            True if the p-value is at most the level.
+        """
+        return self.p_value <= self.level
+
+    @property
+    def headline(self) -> str:
+        """The finding in one line.
+
+        Returns
+        -------
+        str
+            Whether the tables differ, and the p-value.
+        """
+        found = "drift found" if self.has_drifted else "no drift found"
+        return f"{found}: p = {self.p_value:.3g} at level {self.level:g} ({self.sizes[0]:,} and {self.sizes[1]:,} rows)"
+
+    @property
+    def words(self) -> list[str]:
+        """The answers in sentences.
+
+        Returns
+        -------
+        list of str
+            How much changed, and in which columns and pairs.
+        """
+        return [*self._amount_in_words(), *self.column_words]
+
+    def _amount_in_words(self) -> list[str]:
+        if self.total_variation is None:
+            return []
+        value, (low, high) = max(0.0, self.total_variation.value), self.total_variation.interval
+        return [
+            f"how much: {100 * value:.0f} % of the rows would have to change (95 % interval {100 * max(0.0, low):.0f} "
+            f"to {100 * high:.0f} %)",
+            f"a good guess which table a row is from is right in {50 * (1 + value):.0f} % of cases (chance: 50 %)",
+        ]
+
+    @property
+    def column_words(self) -> list[str]:
+        """Which columns and pairs of columns changed, in sentences.
+
+        Returns
+        -------
+        list of str
+            Nothing if there is no drift.
+        """
+        if not self.has_drifted:
+            return []
+        alone = [column.name for column in self.columns if column.adjusted_p_value <= self.level]
+        pairs = [" with ".join(pair.columns) for pair in self.pairs if pair.adjusted_p_value <= self.level]
+        if not alone and not pairs:
+            return ["no single column or pair of columns stands out: the change is spread over many"]
+        lines = [f"changed alone: {_listed(alone)}" if alone else "no single column shows it by itself"]
+        return lines + ([f"changed together: {_listed(pairs)}"] if pairs else [])
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
+
+
+def share_in_words(share: float) -> str:
+    """Return a share in percent; a fitted ratio does not tell small ones from zero."""
+    return f"{100 * share:.0f} %" if share >= _SMALL else "under 1 %"
