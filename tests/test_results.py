@@ -63,16 +63,73 @@ def test_becomes_json():
     assert json.loads(json.dumps(ESTIMATE.to_dict())) == {
         "kind": "kl",
         "value": 0.5,
-        "standard_error": 0.1,
-        "systematic_error": 0.0,
-        "unseen": 0.0,
         "unit": "nats",
-        "confidence_level": 0.95,
-        "open_above": False,
-        "degrees_of_freedom": None,
         "interval": pytest.approx([0.304, 0.696], abs=1e-5),
-        "diagnostics": {"bandwidth": 0.123456, "rows": [3, 4]},
+        "confidence_level": 0.95,
+        "standard_error": 0.1,
+        "open_above": False,
+        "details": {
+            "systematic_error": 0.0,
+            "unseen": 0.0,
+            "degrees_of_freedom": None,
+            "diagnostics": {"bandwidth": 0.123456, "rows": [3, 4]},
+        },
     }
+
+
+def test_answers_come_before_details():
+    assert list(ESTIMATE.to_dict())[:2] == ["kind", "value"]
+    assert list(ESTIMATE.to_dict())[-1] == "details"
+
+
+def test_becomes_a_line_of_a_table():
+    frame = ESTIMATE.to_frame()
+    assert frame.to_dict("records") == [
+        {
+            "kind": "kl",
+            "value": 0.5,
+            "low": pytest.approx(0.304, abs=1e-5),
+            "high": pytest.approx(0.696, abs=1e-5),
+            "unit": "nats",
+            "standard_error": 0.1,
+            "confidence_level": 0.95,
+        }
+    ]
+
+
+def test_all_that_has_a_unit_changes_with_it():
+    found = {"by_copula": 1.0, "terms": [1.0, 2.0], "bandwidth": 1.0}
+    nats = Estimate(
+        1.0, 0.1, "mutual-information", systematic_error=0.2, unseen=0.3, degrees_of_freedom=9, diagnostics=found
+    )
+    bits = nats.in_unit("bits")
+    assert [bits.value, bits.standard_error, bits.systematic_error, bits.unseen] == pytest.approx(
+        [each / math.log(2) for each in (1.0, 0.1, 0.2, 0.3)]
+    )
+    assert bits.interval == pytest.approx([end / math.log(2) for end in nats.interval])
+    assert bits.diagnostics == {
+        "by_copula": 1 / math.log(2),
+        "terms": [1 / math.log(2), 2 / math.log(2)],
+        "bandwidth": 1,
+    }
+    assert bits.in_unit("nats").interval == pytest.approx(nats.interval)
+    assert str(bits).startswith("mutual-information = 1.443 bits")
+
+
+def test_the_largest_jensen_shannon_divergence_is_one_bit():
+    assert Estimate(0.69, 0.3, kind="jensen-shannon").in_unit("bits").interval[1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "unit", "message"),
+    [
+        ("kl", "bit", r"'unit' parameter must be one of \['nats', 'bits'\]. Got 'bit' instead"),
+        ("hellinger", "bits", "'hellinger' is a number without a unit. Got unit='bits' instead; omit"),
+    ],
+)
+def test_units_that_cannot_be_are_refused(kind, unit, message):
+    with pytest.raises(ValueError, match=message):
+        Estimate(0.5, 0.1, kind=kind, unit="" if kind == "hellinger" else "nats").in_unit(unit)
 
 
 def test_what_may_be_unseen_raises_the_upper_end_alone():

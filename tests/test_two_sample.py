@@ -94,7 +94,7 @@ def test_copies_of_the_data_give_the_same_answer():
 def test_the_report_is_readable():
     p, q = np.arange(20.0), np.arange(20.0) + 30
     lines = str(vwkde.two_sample_test(p, q, n_permutations=199)).splitlines()
-    assert lines[0] == "two-sample test: p = 0.005 (199 permutations)"
+    assert lines[0] == "two-sample test: p = 0.005 (20 and 20 rows, 199 permutations)"
     assert "means 0.005" in lines[1]
 
 

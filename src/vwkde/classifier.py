@@ -19,6 +19,7 @@ from vwkde._data.groups import FEWEST_GROUPS, check_groups
 from vwkde._data.labels import labels_to_leave_out, without_columns
 from vwkde._data.validation import column_names, like_input, on_host
 from vwkde._display import html
+from vwkde._display.waiting import shown_while_waiting
 from vwkde._runtime.quiet import validated
 from vwkde.exceptions import DisjointSupportError
 from vwkde.ratio import DensityRatio
@@ -86,9 +87,9 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
     }
 
     def __init__(self, *, ratio: DensityRatio | None = None, priors: ArrayLike | None = None) -> None:
-        self.ratio = ratio
-        self.priors = priors
+        self.ratio, self.priors = ratio, priors
 
+    @shown_while_waiting
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the density ratio of every pair of classes.
 
@@ -254,8 +255,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         >>> classifier.predict(X[:2]).tolist()
         [0, 0]
         """
-        best = np.argmax(self._log_probabilities(X), axis=1)
-        return self.classes_[best]
+        return self.classes_[np.argmax(self._log_probabilities(X), axis=1)]
 
     def _log_probabilities(self, X: Any) -> Floats:
         log_odds = self._log_odds(X)

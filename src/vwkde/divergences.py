@@ -1,11 +1,14 @@
 """Questions about two samples, answered in one call."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._answers.functionals import check_divergence, check_interval
+from vwkde._answers.kinds import check_divergence, check_interval, check_unit
+from vwkde._display.waiting import shown_while_waiting
+from vwkde._runtime.keywords import keywords_of, refuse_unknown
 from vwkde.catalogue import is_baseline, parameters_of
 from vwkde.ratio import DensityRatio
 from vwkde.results import Estimate
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["divergence", "kl_divergence", "log_density_ratio", "make_estimator", "make_ratio"]
 
 
+@shown_while_waiting
 def kl_divergence(
     numerator: Any,
     denominator: Any,
@@ -26,9 +30,10 @@ def kl_divergence(
     numerator_weight: Any = None,
     denominator_weight: Any = None,
     groups: Any = None,
+    unit: str = "nats",
     **parameters: Any,
 ) -> Estimate:
-    """Estimate the Kullback–Leibler divergence KL(numerator ‖ denominator), in nats.
+    """Estimate the Kullback–Leibler divergence KL(numerator ‖ denominator).
 
     Parameters
     ----------
@@ -51,6 +56,8 @@ def kl_divergence(
     groups : pair of array-like of shapes (n,) and (m,), optional
         Which rows belong together, such as those of a patient or of a time block: the labels of the numerator's rows
         and those of the denominator's. None stands for a sample of independent rows. See `DensityRatio.fit`.
+    unit : {"nats", "bits"}, default="nats"
+        The unit of the value and its errors.
     **parameters : dict
         Parameters of `DensityRatio`, for example `bandwidth=0.5`, or settings of the method, for example `k=10` of
         "nn".
@@ -93,20 +100,20 @@ def kl_divergence(
     >>> neighbours.unit
     'nats'
     """
-    return divergence(
+    check_interval(interval, confidence_level)
+    ratio = make_estimator(method, parameters, kl_divergence)
+    unit = check_unit(unit, "kl")
+    ratio.fit(
         numerator,
         denominator,
-        "kl",
-        method=method,
-        interval=interval,
-        confidence_level=confidence_level,
         numerator_weight=numerator_weight,
         denominator_weight=denominator_weight,
         groups=groups,
-        **parameters,
     )
+    return ratio.divergence("kl", interval=interval, confidence_level=confidence_level, unit=unit)
 
 
+@shown_while_waiting
 def divergence(
     numerator: Any,
     denominator: Any,
@@ -119,6 +126,7 @@ def divergence(
     numerator_weight: Any = None,
     denominator_weight: Any = None,
     groups: Any = None,
+    unit: str | None = None,
     **parameters: Any,
 ) -> Estimate:
     """Estimate a divergence between the densities behind two samples.
@@ -131,7 +139,7 @@ def divergence(
         A sample of Q, with the same columns.
     kind : str, default="kl"
         "kl", "reverse-kl", "jensen-shannon", "renyi", "hellinger" (the distance, between 0 and 1), "chi2" or
-        "total-variation".
+        "total-variation". Short names such as "js", "tv" and "chi-squared" are known too.
     order : float, optional
         The order of "renyi": positive and not 1. No other kind has one.
     method : str, optional
@@ -147,6 +155,8 @@ def divergence(
     groups : pair of array-like of shapes (n,) and (m,), optional
         Which rows belong together, such as those of a patient or of a time block: the labels of the numerator's rows
         and those of the denominator's. None stands for a sample of independent rows. See `DensityRatio.fit`.
+    unit : {"nats", "bits"}, optional
+        The unit of the value and its errors: nats by default. "hellinger", "chi2" and "total-variation" have none.
     **parameters : dict
         Parameters of `DensityRatio` or settings of the method, as in `kl_divergence`.
 
@@ -170,9 +180,9 @@ def divergence(
     >>> vwkde.divergence(P, Q, "renyi", order=0.5, guide="gaussian").unit
     'nats'
     """
-    check_divergence(kind, order)
+    unit = check_unit(unit, check_divergence(kind, order)[0])
     check_interval(interval, confidence_level)
-    ratio = make_estimator(method, parameters)
+    ratio = make_estimator(method, parameters, divergence)
     ratio.fit(
         numerator,
         denominator,
@@ -180,9 +190,10 @@ def divergence(
         denominator_weight=denominator_weight,
         groups=groups,
     )
-    return ratio.divergence(kind, order, interval=interval, confidence_level=confidence_level)
+    return ratio.divergence(kind, order, interval=interval, confidence_level=confidence_level, unit=unit)
 
 
+@shown_while_waiting
 def log_density_ratio(
     numerator: Any,
     denominator: Any,
@@ -235,7 +246,7 @@ def log_density_ratio(
     >>> bool(near_p > 0 > near_q)
     True
     """
-    ratio = make_estimator(method, parameters)
+    ratio = make_estimator(method, parameters, log_density_ratio)
     ratio.fit(
         numerator,
         denominator,
@@ -246,7 +257,9 @@ def log_density_ratio(
     return ratio.log_ratio(at)
 
 
-def make_estimator(method: str | None, parameters: dict[str, Any]) -> "DensityRatio | BaselineRatio":
+def make_estimator(
+    method: str | None, parameters: dict[str, Any], owner: Callable[..., Any] = DensityRatio
+) -> "DensityRatio | BaselineRatio":
     """Return the unfitted estimator that a method names.
 
     Parameters
@@ -255,11 +268,18 @@ def make_estimator(method: str | None, parameters: dict[str, Any]) -> "DensityRa
         One of `vwkde.methods()`, or None for the default.
     parameters : dict
         Parameters of `DensityRatio` or settings of the method, which replace its own.
+    owner : callable, default=DensityRatio
+        The function that was called with them, which errors name.
 
     Returns
     -------
     DensityRatio or BaselineRatio
         An object with the methods `fit`, `log_ratio` and `divergence`.
+
+    Raises
+    ------
+    TypeError
+        If there is no such parameter.
 
     Examples
     --------
@@ -268,15 +288,18 @@ def make_estimator(method: str | None, parameters: dict[str, Any]) -> "DensityRa
     'nn'
     """
     if not is_baseline(method):
-        return make_ratio(method, parameters)
+        return make_ratio(method, parameters, owner)
     from vwkde.baselines import BASELINES  # only now: no other estimate waits for them
     from vwkde.baselines.ratio import BaselineRatio
 
     settings = dict(parameters)
+    refuse_unknown(settings, [*keywords_of(BASELINES[str(method)]), "random_state"], owner, f"method={method!r}")
     return BaselineRatio(str(method), BASELINES[str(method)], settings, settings.pop("random_state", 0))
 
 
-def make_ratio(method: str | None, parameters: dict[str, Any]) -> DensityRatio:
+def make_ratio(
+    method: str | None, parameters: dict[str, Any], owner: Callable[..., Any] = DensityRatio
+) -> DensityRatio:
     """Return the form of `DensityRatio` that a method names.
 
     Parameters
@@ -285,6 +308,8 @@ def make_ratio(method: str | None, parameters: dict[str, Any]) -> DensityRatio:
         "vwkde-mb", "vwkde-mf" or "kde", or None for the default.
     parameters : dict
         Parameters of `DensityRatio`, which replace those of the method.
+    owner : callable, default=DensityRatio
+        The function that was called with them, which errors name.
 
     Returns
     -------
@@ -293,6 +318,8 @@ def make_ratio(method: str | None, parameters: dict[str, Any]) -> DensityRatio:
 
     Raises
     ------
+    TypeError
+        If there is no such parameter.
     ValueError
         If the method is unknown, or a baseline.
 
@@ -302,4 +329,5 @@ def make_ratio(method: str | None, parameters: dict[str, Any]) -> DensityRatio:
     >>> make_ratio("vwkde-mb", {"bandwidth": 0.5})
     DensityRatio(bandwidth=0.5, derivatives='gaussian', guide=None)
     """
+    refuse_unknown(parameters, DensityRatio._get_param_names(), owner)
     return DensityRatio(**(parameters_of(method) | parameters))

@@ -1,27 +1,33 @@
 """What the functions return: small immutable objects that include their errors."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from vwkde._answers.kinds import UNITS, nats_in
 from vwkde._display import html, svg
+from vwkde._display.tabular import Tabular
 from vwkde._display.text import shown as shown
 from vwkde._display.text import with_interval
 
 __all__ = ["Estimate"]
 
 _LARGEST = {"jensen-shannon": float(np.log(2)), "hellinger": 1.0, "total-variation": 1.0}
-"""The largest value of the divergences that are bounded."""
+"""The largest value of the divergences that are bounded, in nats if they have a unit."""
+_ERRORS = "standard_error", "systematic_error", "unseen"
+_WITH_THE_UNIT = "by_copula", "by_neighbours", "terms"
+"""The diagnostics that are in the unit of the value."""
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Tabular):
     """An estimated number with its errors and diagnostics.
 
-    `float(estimate)` is the value, `str(estimate)` a short report.
+    `float(estimate)` is the value, `str(estimate)` a short report. `to_dict()`, `to_frame()` and `to_latex()` hand
+    it on to JSON, pandas and papers.
 
     Parameters
     ----------
@@ -32,7 +38,7 @@ class Estimate:
     kind : str
         What was estimated, for example "kl".
     unit : str, default="nats"
-        "nats", or "" for numbers without a unit.
+        "nats", "bits", or "" for numbers without a unit.
     systematic_error : float, default=0.0
         How far the remaining bias may move the value, as far as the data show it: the disagreement of the candidates
         that are averaged, or the effect of the bias that the weight leaves.
@@ -58,6 +64,14 @@ class Estimate:
     kl = 1 nats, 95 % interval 0.804 to 1.196
     >>> print(Estimate(1.0, 0.1, kind="kl", open_above=True))
     kl = at least 1 nats, 95 % interval 0.804 to inf
+    >>> print(estimate.to_latex())
+    \\begin{tabular}{lrrrlrr}
+    \\toprule
+    kind & value & low & high & unit & standard error & confidence level \\\\
+    \\midrule
+    kl & 1 & 0.804 & 1.196 & nats & 0.1 & 0.95 \\\\
+    \\bottomrule
+    \\end{tabular}
     """
 
     value: float
@@ -89,36 +103,59 @@ class Estimate:
         lower = upper * ndtri(0.95) / ndtri(0.975) if self.unseen else upper
         unseen = self.unseen * ndtri(0.5 + self.confidence_level / 2) / ndtri(0.975)
         low, high = self.value - float(lower * error), self.value + float(upper * error + unseen)
-        largest = max(_LARGEST.get(self.kind, np.inf), self.value)
+        largest = max(_LARGEST.get(self.kind, np.inf) / UNITS.get(self.unit, 1.0), self.value)
         return max(low, min(self.value, 0.0)), np.inf if self.open_above else min(high, largest)
 
     def __float__(self) -> float:
         """Return the value."""
         return self.value
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers, strings and lists, ready for JSON.
+    def in_unit(self, unit: str) -> "Estimate":
+        """Return the same estimate in another unit.
+
+        Parameters
+        ----------
+        unit : {"nats", "bits"}
+            Logarithms to the base e, or to the base 2.
 
         Returns
         -------
-        dict
-            The attributes by name, including `interval` and `diagnostics`. JSON has no infinity: infinite degrees of
-            freedom, and the upper end of an interval that is `open_above`, are None.
+        Estimate
+            The value, its errors and the diagnostics in that unit.
+
+        Raises
+        ------
+        ValueError
+            If the unit is unknown, or the estimate is a number without a unit.
 
         Examples
         --------
         >>> from vwkde import Estimate
-        >>> Estimate(1.0, 0.1, kind="kl").to_dict()["unit"]
-        'nats'
+        >>> print(Estimate(1.0, 0.1, kind="kl").in_unit("bits"))
+        kl = 1.443 bits, 95 % interval 1.16 to 1.725
         """
-        names = ["kind", "value", "standard_error", "systematic_error", "unseen", "unit"]
-        names += ["confidence_level", "open_above"]
-        low, high = self.interval
-        return {name: getattr(self, name) for name in names} | {
-            "degrees_of_freedom": self.degrees_of_freedom if np.isfinite(self.degrees_of_freedom) else None,
-            "interval": [low, None if self.open_above else high],
-            "diagnostics": dict(self.diagnostics),
+        factor = nats_in(self.unit, self.kind) / nats_in(unit, self.kind)
+        if unit == self.unit:
+            return self
+        scaled = {name: getattr(self, name) * factor for name in ("value", *_ERRORS)}
+        diagnostics = {
+            name: _times(value, factor) if name in _WITH_THE_UNIT else value for name, value in self.diagnostics.items()
         }
+        return replace(self, unit=unit, diagnostics=diagnostics, **scaled)
+
+    def _answers(self) -> dict[str, Any]:
+        names = ["kind", "value", "unit", "interval", "confidence_level", "standard_error", "open_above"]
+        return {name: getattr(self, name) for name in names}
+
+    def _details(self) -> dict[str, Any]:
+        names = ["systematic_error", "unseen", "degrees_of_freedom", "diagnostics"]
+        return {name: getattr(self, name) for name in names}
+
+    def _lines(self) -> list[dict[str, Any]]:
+        low, high = self.interval
+        names = ["kind", "value", "low", "high", "unit", "standard_error", "confidence_level"]
+        ends = {"low": low, "high": high}
+        return [{name: ends[name] if name in ends else getattr(self, name) for name in names}]
 
     def __str__(self) -> str:
         """Return a short report."""
@@ -142,3 +179,7 @@ class Estimate:
         if self.value < 0 <= self.interval[1]:
             return ["negative: a divergence too small to distinguish from zero with these samples"]
         return []
+
+
+def _times(value: Any, factor: float) -> Any:
+    return [part * factor for part in value] if isinstance(value, list) else value * factor

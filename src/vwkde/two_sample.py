@@ -24,6 +24,7 @@ from vwkde._data.groups import check_group_pair
 from vwkde._data.order import canonical_order
 from vwkde._data.validation import Array, check_pair
 from vwkde._display.p_values import PermutationResult
+from vwkde._display.waiting import shown_while_waiting
 from vwkde._models.distances import median_distance
 from vwkde._runtime.progress import track
 from vwkde._runtime.warn import warn
@@ -57,6 +58,12 @@ class TwoSampleResult(PermutationResult):
         The p-value of each statistic on its own: "means", "energy", "covariances" and "kernels".
     n_permutations : int
         The number of random permutations of the labels.
+    statistics : dict of str to float
+        The value of each statistic: the squared distance of the means, the energy distance, the squared distance of the
+        covariances, and that of kernel density estimates (MMD²), all in coordinates in which the pooled sample is
+        white. Of very many rows, some are drawn for all but the means.
+    sizes : tuple of int
+        The number of rows of the numerator and of the denominator.
 
     Examples
     --------
@@ -69,6 +76,7 @@ class TwoSampleResult(PermutationResult):
     _name = "two-sample test"
 
 
+@shown_while_waiting
 def two_sample_test(
     numerator: Any, denominator: Any, *, n_permutations: int = 499, random_state: Any = 0, groups: Any = None
 ) -> TwoSampleResult:
@@ -96,7 +104,7 @@ def two_sample_test(
     Returns
     -------
     TwoSampleResult
-        The p-value of all statistics combined, and that of each statistic.
+        The p-value of all statistics combined, that of each statistic, the statistics and the numbers of rows.
 
     Raises
     ------
@@ -114,8 +122,11 @@ def two_sample_test(
     >>> import vwkde
     >>> from vwkde.datasets import mean_difference
     >>> P, Q = mean_difference(3, 1.0).sample(200)
-    >>> vwkde.two_sample_test(P, Q).p_value
-    0.002
+    >>> result = vwkde.two_sample_test(P, Q)
+    >>> result.p_value, result.sizes
+    (0.002, (200, 200))
+    >>> list(result.to_frame().columns)
+    ['test', 'part', 'statistic', 'p_value']
     """
     n_permutations = check_permutations(n_permutations, "two_sample_test")
     p, q, *_ = check_pair(numerator, denominator)
@@ -125,7 +136,7 @@ def two_sample_test(
     random = np.random.default_rng(check_random_state(random_state).randint(2**31))
     z, order = _pooled(np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64), random.spawn(1)[0])
     labels = _permuted(order < len(p), group[order], n_permutations, random)
-    return TwoSampleResult(*decide(_statistics(z, labels, random), _WEIGHTS), n_permutations)
+    return TwoSampleResult(*decide(_statistics(z, labels, random), _WEIGHTS), sizes=(len(p), len(q)))
 
 
 def _warn_of_repeats(p: Array, q: Array) -> None:

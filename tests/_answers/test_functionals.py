@@ -6,9 +6,6 @@ import pytest
 from vwkde._answers.functionals import (
     KINDS,
     AtSample,
-    check_divergence,
-    check_interval,
-    unit_of,
 )
 from vwkde.datasets import Gaussian, GaussianPair, mean_difference, one_dimensional
 
@@ -169,40 +166,6 @@ def test_bounded_divergences_reach_their_bounds(kind, largest):
     assert KINDS[kind](*far)[0] == pytest.approx(largest, rel=0.02)
 
 
-@pytest.mark.parametrize(
-    ("kind", "order", "message"),
-    [
-        ("magic", None, "'kind' parameter of divergence must be one of"),
-        ("kl", 0.5, "'order' parameter belongs to kind='renyi'"),
-        ("renyi", None, "positive number other than 1, .* Got None"),
-        ("renyi", 1.0, "positive number other than 1, .* Got 1.0"),
-        *(("renyi", order, rf"at most 1000\. Got {order!r}") for order in (1e3 + 1, np.inf, np.nan, "a", True, -1)),
-        ("renyi", 1e300, r"at most 1000\. Got 1e\+300"),
-        ("renyi", 2j, "at most 1000. Got 2j"),
-        (["kl"], None, "'kind' parameter of divergence must be one of"),
-    ],
-)
-def test_bad_kinds_are_refused(kind, order, message):
-    with pytest.raises(ValueError, match=message):
-        check_divergence(kind, order)
-
-
-@pytest.mark.parametrize(
-    ("interval", "level", "message"),
-    [
-        ("magic", 0.9, "must be 'influence', 'quick' or 'subsample'"),
-        (["influence"], 0.9, "must be 'influence', 'quick' or 'subsample'"),
-        *(
-            ("influence", level, f"'confidence_level' parameter .* lies between 0 and 1. Got {level!r} instead")
-            for level in (95, 1.5, 0, np.nan, "a", None, True)
-        ),
-    ],
-)
-def test_bad_intervals_are_refused(interval, level, message):
-    with pytest.raises(ValueError, match=message):
-        check_interval(interval, level)
-
-
 def test_high_orders_do_not_overflow():
     random = np.random.default_rng(0)
     p, q = AtSample(random.normal(1, 1, 500), np.ones(500)), AtSample(random.normal(-1, 1, 500), np.ones(500))
@@ -218,11 +181,6 @@ def test_high_orders_with_larger_ratios_in_the_denominator_do_not_overflow():
     value, error = KINDS["renyi"](p, q, order=1000.0)
     assert value == pytest.approx(p.log_ratio.max() - np.log(np.exp(q.log_ratio).mean()), abs=0.5)
     assert 0 < error < np.inf
-
-
-def test_only_logarithms_are_in_nats():
-    assert {kind for kind in KINDS if unit_of(kind) == ""} == {"hellinger", "chi2", "total-variation"}
-    assert unit_of("renyi") == "nats"
 
 
 def in_groups(pair, groups, size, seed):

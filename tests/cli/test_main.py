@@ -70,7 +70,7 @@ def test_columns_add_up_when_the_option_is_repeated(run, columns):
     options = [word for each in columns for word in ("--columns", each)]
     status, out, _ = run("kl", "p.csv", "q.parquet", "--method", "kde", *options, "--json")
     assert status == 0
-    assert json.loads(out)["diagnostics"]["columns"] == 2
+    assert json.loads(out)["details"]["diagnostics"]["columns"] == 2
     assert json.loads(out)["value"] == pytest.approx(vwkde.kl_divergence(P[:, :2], Q[:, :2], method="kde").value)
 
 
@@ -80,7 +80,10 @@ def test_an_option_that_only_switches_can_be_repeated(run):
 
 def test_bandwidth_may_be_a_rule(run):
     _, out, _ = run("kl", "p.csv", "q.parquet", "--bandwidth", "scott", "--json")
-    assert json.loads(out)["diagnostics"]["bandwidth"] == vwkde.DensityRatio(bandwidth="scott").fit(P, Q).bandwidth_
+    assert (
+        json.loads(out)["details"]["diagnostics"]["bandwidth"]
+        == vwkde.DensityRatio(bandwidth="scott").fit(P, Q).bandwidth_
+    )
 
 
 def test_ratio_prints_csv_and_writes_files(run):
@@ -136,7 +139,7 @@ def test_warnings_are_one_line(run, folder):
     np.save(folder / "far.npy", Q + 100)
     status, out, err = run("kl", "p.csv", "far.npy", "--json")
     assert status == 0
-    assert json.loads(out)["diagnostics"]["unsupported_fraction"] == [1, 1]
+    assert json.loads(out)["details"]["diagnostics"]["unsupported_fraction"] == [1, 1]
     assert json.loads(out)["open_above"] is True
     assert json.loads(out)["interval"][1] is None
     assert err.startswith("warning: 100% of the numerator's points")
@@ -246,4 +249,4 @@ def test_a_saved_index_is_left_out_and_reported(run):
 def test_a_column_that_is_named_is_used(run):
     status, out, err = run("kl", "p_indexed.csv", "q_indexed.csv", "--method", "kde", "--columns", ",a,b,c", "--json")
     assert (status, err) == (0, "")
-    assert json.loads(out)["diagnostics"]["columns"] == 4
+    assert json.loads(out)["details"]["diagnostics"]["columns"] == 4

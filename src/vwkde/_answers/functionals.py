@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logsumexp
 
 from vwkde._data.sample import effective_rows, variance_of_mean
-from vwkde._data.validation import is_number
 
 Floats = NDArray[np.float64]
 
@@ -36,8 +35,6 @@ _EXTREME = 300.0
 """Log ratio beyond which powers of the ratio may overflow."""
 _NEAR_ONE = 1e-6
 """Orders closer to one than this stand for one: rounding would drown the difference of their integral from one."""
-_LARGEST_ORDER = 1_000.0
-"""Orders above this one show the largest ratio of the sample, and nothing else."""
 
 
 class AtSample(NamedTuple):
@@ -249,40 +246,3 @@ KINDS: dict[str, Callable[..., tuple[float, float]]] = {
     "total-variation": total_variation,
 }
 """The divergences by name. Each takes the log ratios at both samples and returns (value, standard error)."""
-
-
-def unit_of(kind: str) -> str:
-    """Return the unit of a divergence; kinds that are not logarithms have none."""
-    return "" if kind in ("hellinger", "chi2", "total-variation") else "nats"
-
-
-def check_divergence(kind: str, order: float | None) -> dict[str, float]:
-    """Return the options that go with a kind of divergence, or raise."""
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"The 'kind' parameter of divergence must be one of {list(KINDS)}. Got {kind!r} instead.")
-    if kind != "renyi":
-        if order is not None:
-            raise ValueError(
-                f"The 'order' parameter belongs to kind='renyi'. Got order={order!r} with {kind!r} instead."
-            )
-        return {}
-    if not is_number(order) or not 0 < order <= _LARGEST_ORDER or order == 1:
-        raise ValueError(
-            f"The 'order' parameter of kind='renyi' must be a positive number other than 1, for which kind='kl' is the "
-            f"limit, and at most {_LARGEST_ORDER:g}. Got {order!r} instead."
-        )
-    return {"order": float(order)}
-
-
-def check_interval(interval: str, confidence_level: float) -> None:
-    """Raise if the interval or its level is not supported."""
-    if not isinstance(interval, str) or interval not in ("influence", "quick", "subsample"):
-        raise ValueError(
-            f"The 'interval' parameter of divergence must be 'influence', 'quick' or 'subsample'. Got {interval!r} "
-            f"instead."
-        )
-    if not is_number(confidence_level) or not 0 < confidence_level < 1:
-        raise ValueError(
-            f"The 'confidence_level' parameter of divergence must be a number that lies between 0 and 1. Got "
-            f"{confidence_level!r} instead."
-        )

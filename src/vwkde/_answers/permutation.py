@@ -9,20 +9,23 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 Floats = NDArray[np.float64]
+Parts = dict[str, float]
+"""A number for each statistic."""
 
 _ROUNDING = 1e-10
 """Difference between two statistics, relative to the largest, that rounding explains."""
 
 
-def decide(statistics: dict[str, Floats], weights: dict[str, float]) -> tuple[float, dict[str, float]]:
-    """Return the p-value of all statistics combined, and that of each one, from the values under all permutations.
+def decide(statistics: dict[str, Floats], weights: Parts) -> tuple[float, Parts, int, Parts]:
+    """Return the p-value of all statistics combined, that of each one, the number of permutations, and the statistics.
 
-    The first value of each statistic is that of the data as they are.
+    The first value of each statistic is that of the data as they are, the others are those under permutations.
     """
     ranks = {name: p_values(values) for name, values in statistics.items()}
     half = 0.5 / len(next(iter(ranks.values())))
     together = p_values(combine(ranks, weights))
-    return float(together[0] + half), {name: float(values[0] + half) for name, values in ranks.items()}
+    alone = {name: float(values[0] + half) for name, values in ranks.items()}
+    return float(together[0] + half), alone, len(together) - 1, {name: float(v[0]) for name, v in statistics.items()}
 
 
 def p_values(statistic: Floats) -> Floats:

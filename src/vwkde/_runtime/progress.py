@@ -1,7 +1,7 @@
 """Progress of long computations, reported to a listener.
 
-Loops over blocks wrap their iterable in `track`. By default there is no listener and nothing is printed; the
-command line listens while a command runs and draws progress bars.
+Loops over blocks wrap their iterable in `track`. Without a listener nothing is printed. The command line listens while
+a command runs; long calls in terminals and notebooks listen for themselves (`vwkde._display.waiting`).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +24,11 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+def is_heard() -> bool:
+    """Return whether someone listens."""
+    return _listener.get() is not None
 
 
 def track(items: Iterable[T], stage: str, total: int) -> Iterator[T]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from inspect import Parameter, signature
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
-from vwkde._answers.functionals import KINDS, AtSample, check_divergence, check_interval, unit_of
+from vwkde._answers.functionals import KINDS, AtSample
+from vwkde._answers.kinds import check_divergence, check_interval, check_unit, unit_of
 from vwkde._answers.uncertainty import scatter_over_halves
 from vwkde._data.groups import refuse_groups
 from vwkde._data.validation import check_pair, check_sample, like_input
@@ -40,11 +40,6 @@ class BaselineRatio:
     def __init__(
         self, name: str, estimate: Callable[..., Answer], settings: dict[str, Any], random_state: Any = 0
     ) -> None:
-        allowed = [each.name for each in signature(estimate).parameters.values() if each.kind is Parameter.KEYWORD_ONLY]
-        unknown = [setting for setting in settings if setting not in allowed]
-        if unknown:
-            known = ", ".join(map(repr, [*allowed, "random_state"]))
-            raise TypeError(f"The method {name!r} has no setting {unknown[0]!r}. It has: {known}.")
         self.name = name
         self.settings = {setting: as_plain(value) for setting, value in settings.items()}
         self.random_state = random_state
@@ -128,6 +123,7 @@ class BaselineRatio:
         *,
         interval: Literal["influence", "quick", "subsample"] = "influence",
         confidence_level: float = 0.95,
+        unit: str | None = None,
     ) -> Estimate:
         """Return a divergence with its standard error, which does not include the baseline's bias.
 
@@ -142,13 +138,16 @@ class BaselineRatio:
             ratio always use subsamples.
         confidence_level
             The level of the interval.
+        unit
+            "nats" or "bits".
 
         Returns
         -------
         Estimate
             The value with its standard error, interval and diagnostics.
         """
-        options = check_divergence(kind, order)
+        kind, options = check_divergence(kind, order)
+        unit = check_unit(unit, kind)
         check_interval(interval, confidence_level)
         value, error = self._value_and_error(self.answer_, kind, options)
         if interval == "subsample" or error is None:
@@ -158,9 +157,9 @@ class BaselineRatio:
                 return self._value_and_error(self._estimate(p, q, self._seed), kind, options)[0]
 
             error = scatter_over_halves((len(self._data[0]), len(self._data[1])), on_half, self._seed)
-        return Estimate(
-            value, error, kind, unit_of(kind), confidence_level=confidence_level, diagnostics=self._describe()
-        )
+        found = self._describe()
+        estimate = Estimate(value, error, kind, unit_of(kind), confidence_level=confidence_level, diagnostics=found)
+        return estimate.in_unit(unit)
 
     def _value_and_error(self, answer: Answer, kind: str, options: dict[str, float]) -> tuple[float, float | None]:
         if answer.at_numerator is None or answer.at_denominator is None:

@@ -12,13 +12,15 @@ from vwkde.cli import estimates, studies
 from vwkde.cli.console import errors
 from vwkde.cli.inspect import app as inspection
 from vwkde.cli.once import Commands
-from vwkde.cli.options import BROKEN_PIPE, ERROR, INTERRUPTED
+from vwkde.cli.options import BROKEN_PIPE, ERROR, INTERRUPTED, METHODS
 
 app = Commands(
     help="Estimate density ratios and divergences from samples, with the leading bias removed.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=METHODS,
 )
 
 
@@ -38,8 +40,8 @@ def _common(version: Version = False) -> None:
     del version
 
 
-app.command()(estimates.kl)
-app.command()(estimates.ratio)
+app.command(epilog=METHODS)(estimates.kl)
+app.command(epilog=METHODS)(estimates.ratio)
 app.command()(studies.demo)
 app.add_typer(inspection, name="inspect")
 app.command()(studies.reproduce)

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._data.validation import Array
+from vwkde._display.waiting import shown_while_waiting
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde.information._forms import Asked, information
-from vwkde.information._mutual import check_rows, warn_if_open
+from vwkde.information._mutual import check_report, check_rows, warn_if_open
 from vwkde.information._opinions import Opinion
 from vwkde.information._pairing import Paired, find_units, in_canonical_order, pair_rows
 from vwkde.information._tables import codes_of
@@ -25,10 +26,20 @@ _FEWEST_ROWS = 4 * FOLDS
 """Rows, or groups, of a value of Z for which the information can be estimated by itself."""
 
 
+@shown_while_waiting
 def conditional_mutual_information(
-    X: Any, Y: Any, Z: Any, *, method: str | None = None, random_state: Any = 0, groups: Any = None, **parameters: Any
+    X: Any,
+    Y: Any,
+    Z: Any,
+    *,
+    method: str | None = None,
+    confidence_level: float = 0.95,
+    random_state: Any = 0,
+    groups: Any = None,
+    unit: str = "nats",
+    **parameters: Any,
 ) -> Estimate:
-    """Estimate the conditional mutual information of X and Y given Z, in nats.
+    """Estimate the conditional mutual information of X and Y given Z.
 
     It is zero if X and Y are independent once Z is known. If Z is discrete, it is the mean of the mutual information
     of X and Y over the values of Z. Otherwise it is I(X; Y, Z) − I(X; Z), both estimated as by `mutual_information`
@@ -46,10 +57,14 @@ def conditional_mutual_information(
         twenty, are taken for discrete.
     method : {"vwkde-mb", "vwkde-mf", "kde"}, optional
         The form of `DensityRatio` to use, as in `mutual_information`.
+    confidence_level : float, default=0.95
+        The level of the estimate's interval, between 0 and 1.
     random_state : int, RandomState or None, default=0
         Seeds the pairing and every other random choice.
     groups : array-like of shape (n,), optional
         Which rows belong together, as in `mutual_information`.
+    unit : {"nats", "bits"}, default="nats"
+        The unit of the value and its errors.
     **parameters : dict
         Parameters of `DensityRatio`.
 
@@ -82,9 +97,10 @@ def conditional_mutual_information(
     >>> vwkde.mutual_information(x, y).interval[0] > 0
     True
     """
+    check_report(confidence_level, unit)
     x, y, z = check_rows(X=X, Y=Y, Z=Z)
     x, y = in_canonical_order(x, y)
-    asked = Asked(method, random_state, parameters)
+    asked = Asked(conditional_mutual_information, method, random_state, parameters)
     asked.ratio()._check_parameters(x, y)
     group = find_units(np.concatenate([x, z], axis=1), y, groups, random_state, "conditional_mutual_information")
     repeated = groups is None and group is not None
@@ -95,7 +111,7 @@ def conditional_mutual_information(
     else:
         estimate = _by_difference(x, y, z, group, estimate_of)
     warn_if_open(estimate)
-    return estimate
+    return replace(estimate, confidence_level=confidence_level).in_unit(unit)
 
 
 def _estimate(asked: Asked, may_be_discrete: bool, x: Array, y: Array, group: Ints | None) -> tuple[Opinion, Paired]:

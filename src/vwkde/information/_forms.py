@@ -1,5 +1,6 @@
 """The form of a mutual information: a table, the classes of a discrete side, or the ratio of two densities."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,15 +27,16 @@ _ONLY_COMPUTING = {"n_threads", "engine", "device", "memory_budget"}
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked for: the parameters of `DensityRatio`, and the seed."""
+    """What was asked for: by which function, the parameters of `DensityRatio`, and the seed."""
 
+    owner: Callable[..., Any]
     method: str | None
     random_state: Any
     parameters: dict[str, Any]
 
     def ratio(self) -> DensityRatio:
         """Return the estimator, not yet fitted."""
-        return make_ratio(self.method, self.parameters | {"random_state": self.random_state})
+        return make_ratio(self.method, self.parameters | {"random_state": self.random_state}, self.owner)
 
     @property
     def by_default(self) -> bool:

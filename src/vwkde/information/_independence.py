@@ -26,6 +26,7 @@ from vwkde._coordinates.normal_scores import fit_normal_scores
 from vwkde._data.groups import FEWEST_GROUPS, check_groups
 from vwkde._data.validation import Array
 from vwkde._display.p_values import PermutationResult
+from vwkde._display.waiting import shown_while_waiting
 from vwkde._models.distances import median_distance
 from vwkde.information._mutual import check_rows
 
@@ -55,6 +56,10 @@ class IndependenceResult(PermutationResult):
         The p-value of each statistic on its own: "correlations", "moments", "distances" and "kernels".
     n_permutations : int
         The number of random permutations of the rows of Y.
+    statistics : dict of str to float
+        The value of each statistic: the squared size of the covariances between features of X and features of Y.
+    sizes : tuple of int
+        The number of rows, as the only entry.
 
     Examples
     --------
@@ -67,6 +72,7 @@ class IndependenceResult(PermutationResult):
     _name = "test of independence"
 
 
+@shown_while_waiting
 def independence_test(
     X: Any, Y: Any, *, n_permutations: int = 499, random_state: Any = 0, groups: Any = None
 ) -> IndependenceResult:
@@ -95,7 +101,7 @@ def independence_test(
     Returns
     -------
     IndependenceResult
-        The p-value of all statistics combined, and that of each statistic.
+        The p-value of all statistics combined, that of each statistic, the statistics and the number of rows.
 
     Raises
     ------
@@ -114,6 +120,7 @@ def independence_test(
     """
     count = check_permutations(n_permutations, "independence_test")
     x, y = check_rows(X=X, Y=Y)
+    rows = len(x)
     random = np.random.default_rng(check_random_state(random_state).randint(2**31))
     group = check_groups(groups, len(x), "independence_test")
     if group is not None:
@@ -124,7 +131,7 @@ def independence_test(
     orders = np.array([np.arange(len(x)), *(_permuted(len(x), group, random) for _ in range(count))])
     of_x, of_y = (_features(values, each) for values, each in zip((x, y), random.spawn(2), strict=True))
     statistics = {name: _statistic(of_x[name], of_y[name], orders) for name in _WEIGHTS}
-    return IndependenceResult(*decide(statistics, _WEIGHTS), count)
+    return IndependenceResult(*decide(statistics, _WEIGHTS), sizes=(rows,))
 
 
 def _refuse_if_fixed(group: Ints) -> None:
@@ -153,7 +160,7 @@ def _permuted(rows: int, group: Ints | None, random: np.random.Generator) -> Int
 
 def _statistic(x: Floats, y: Floats, orders: Ints) -> Floats:
     """Return the squared size of the covariances between features, for each order of the rows of Y."""
-    return np.array([((x.T @ y[order]) ** 2).sum() for order in orders])
+    return np.array([((x.T @ y[order] / len(x)) ** 2).sum() for order in orders])
 
 
 def _features(values: Array, random: np.random.Generator) -> dict[str, Floats]:

@@ -1,8 +1,11 @@
 """How much information two sets of columns have about each other."""
 
+from dataclasses import replace
 from typing import Any
 
+from vwkde._answers.kinds import check_interval, check_unit
 from vwkde._data.validation import Array, check_table
+from vwkde._display.waiting import shown_while_waiting
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning
@@ -11,10 +14,19 @@ from vwkde.information._pairing import in_canonical_order, make_pairs
 from vwkde.results import Estimate
 
 
+@shown_while_waiting
 def mutual_information(
-    X: Any, Y: Any, *, method: str | None = None, random_state: Any = 0, groups: Any = None, **parameters: Any
+    X: Any,
+    Y: Any,
+    *,
+    method: str | None = None,
+    confidence_level: float = 0.95,
+    random_state: Any = 0,
+    groups: Any = None,
+    unit: str = "nats",
+    **parameters: Any,
 ) -> Estimate:
-    """Estimate the mutual information of X and Y, in nats: KL(joint ‖ product of the marginals).
+    """Estimate the mutual information of X and Y: KL(joint ‖ product of the marginals).
 
     The ratio of the joint density to the product of the marginals is fitted as by `DensityRatio`, to the rows and to
     pairs of different rows; models of the product are products of models of X and of Y. The result is averaged with
@@ -38,12 +50,16 @@ def mutual_information(
         The same number of rows: row i of Y belongs to row i of X.
     method : {"vwkde-mb", "vwkde-mf", "kde"}, optional
         The form of `DensityRatio` to use. By default, `DensityRatio` with all its defaults.
+    confidence_level : float, default=0.95
+        The level of the estimate's interval, between 0 and 1.
     random_state : int, RandomState or None, default=0
         Seeds the pairing and every other random choice.
     groups : array-like of shape (n,), optional
         Which rows belong together, such as those of a patient or of a time block: the label of each row, of any
         hashable type, at least 5 different ones. Rows of a group are held out together and never paired with each
         other, and the standard error counts them as dependent.
+    unit : {"nats", "bits"}, default="nats"
+        The unit of the value and its errors.
     **parameters : dict
         Parameters of `DensityRatio`.
 
@@ -76,15 +92,24 @@ def mutual_information(
     >>> low, high = vwkde.mutual_information(x, y).interval
     >>> low < 0.347 < high
     True
+    >>> vwkde.mutual_information(x, y, unit="bits").unit
+    'bits'
     """
+    check_report(confidence_level, unit)
     x, y = in_canonical_order(*check_rows(X=X, Y=Y))
-    asked = Asked(method, random_state, parameters)
+    asked = Asked(mutual_information, method, random_state, parameters)
     asked.ratio()._check_parameters(x, y)
     paired = make_pairs(x, y, groups, random_state)
     repeated = groups is None and paired.group is not None
     estimate = information(paired, asked, may_be_discrete=not repeated).estimate
     warn_if_open(estimate)
-    return estimate
+    return replace(estimate, confidence_level=confidence_level).in_unit(unit)
+
+
+def check_report(confidence_level: float, unit: str) -> None:
+    """Raise unless the level and the unit can be used."""
+    check_interval("influence", confidence_level)
+    check_unit(unit, "mutual-information")
 
 
 def warn_if_open(estimate: Estimate) -> None:

@@ -11,12 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from vwkde._answers.at_samples import at_samples
 from vwkde._answers.consistency import warn_if_contradictory
 from vwkde._answers.diagnostics import describe_fit
-from vwkde._answers.functionals import KINDS, check_divergence, check_interval, unit_of
+from vwkde._answers.functionals import KINDS
 from vwkde._answers.importance import importance_weights
+from vwkde._answers.kinds import check_divergence, check_interval, check_unit, unit_of
 from vwkde._answers.overlap import may_be_infinite, warn_if_weights_cannot_represent
 from vwkde._answers.tails import moment_may_be_infinite
 from vwkde._answers.uncertainty import Compute, scatter_over_halves, systematic_error, unseen
 from vwkde._data.sources import Ints
+from vwkde._display.waiting import shown_while_waiting
 from vwkde.ratio._at_points import AnswersAtPoints, on_its_threads
 from vwkde.results import Estimate
 
@@ -30,6 +32,7 @@ class RatioAnswers(AnswersAtPoints):
     weighting: str
     _diagnostics: dict[str, Any]
 
+    @shown_while_waiting
     @on_its_threads
     def divergence(
         self,
@@ -38,6 +41,7 @@ class RatioAnswers(AnswersAtPoints):
         *,
         interval: Literal["influence", "quick", "subsample"] = "influence",
         confidence_level: float = 0.95,
+        unit: str | None = None,
     ) -> Estimate:
         """Estimate a divergence between the two densities, with its errors.
 
@@ -45,7 +49,7 @@ class RatioAnswers(AnswersAtPoints):
         ----------
         kind : str, default="kl"
             "kl", "reverse-kl", "jensen-shannon", "renyi", "hellinger" (the distance, between 0 and 1), "chi2" or
-            "total-variation".
+            "total-variation"; or a short name such as "js" or "tv".
         order : float, optional
             The order of "renyi": positive, not 1, and at most 1000. No other kind has one.
         interval : {"influence", "quick", "subsample"}, default="influence"
@@ -53,6 +57,8 @@ class RatioAnswers(AnswersAtPoints):
             thirty fits to random halves of the rows.
         confidence_level : float, default=0.95
             The level of the estimate's interval, between 0 and 1.
+        unit : {"nats", "bits"}, optional
+            The unit of the estimate: nats by default. "hellinger", "chi2" and "total-variation" have none.
 
         Returns
         -------
@@ -87,8 +93,8 @@ class RatioAnswers(AnswersAtPoints):
         'nats'
         """
         check_is_fitted(self, "weight_")
-        options = check_divergence(kind, order)
-        order = options.get("order")
+        kind, options = check_divergence(kind, order)
+        order, unit = options.get("order"), check_unit(unit, kind)
         check_interval(interval, confidence_level)
         compute = partial(KINDS[kind], **options)
         p, q = at_samples(self._fitted)
@@ -101,7 +107,7 @@ class RatioAnswers(AnswersAtPoints):
         )
         warn_if_contradictory({kind: (value, error)}, p, q, self.guide, self.diagnostics_["weighting"])
         systematic = systematic_error(self._fitted, compute, error)
-        return Estimate(
+        estimate = Estimate(
             value,
             error,
             kind,
@@ -113,6 +119,7 @@ class RatioAnswers(AnswersAtPoints):
             open_above=open_above,
             diagnostics=self.diagnostics_,
         )
+        return estimate.in_unit(unit)
 
     @on_its_threads
     def importance_weights(self) -> Floats:

@@ -17,6 +17,7 @@ from vwkde._data.in_memory import Held, hold_all, hold_some
 from vwkde._data.pairs import Pairs
 from vwkde._data.sources import is_elsewhere
 from vwkde._display import html
+from vwkde._display.waiting import shown_while_waiting
 from vwkde._fit.bandwidth import RULES
 from vwkde._fit.fitted import Fitted, Folds, Problem, make_problem
 from vwkde._fit.guided import fit_auto, fit_named
@@ -204,6 +205,7 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
         self.engine = engine
         self.device = device
 
+    @shown_while_waiting
     def fit(
         self,
         numerator: Any,

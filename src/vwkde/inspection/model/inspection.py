@@ -1,13 +1,14 @@
 """The result for one image: score, verdict, map, and the regions where the map is high."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._display import html, svg
 from vwkde._display.style import RED, TEAL
+from vwkde._display.tabular import Tabular
 from vwkde.inspection.data.images import encode_png
 from vwkde.inspection.model.map_colours import map_colours
 from vwkde.inspection.model.regions import Box, Region, find_regions, near_peak
@@ -22,7 +23,7 @@ _LARGEST_MAP = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Inspection:
+class Inspection(Tabular):
     """The result of inspecting one image.
 
     The verdict depends on the score alone. The map shows where the image differs from good ones, whatever the verdict.
@@ -116,6 +117,13 @@ class Inspection:
     def shown_boxes(self) -> list[Box]:
         """The boxes that reports show: `boxes_if_rejected` for a rejected image, none for one that passes."""
         return self.boxes_if_rejected if self.rejected else []
+
+    def _answers(self) -> dict[str, Any]:
+        names = ["name", "verdict", "score", "threshold", "p_value", "nearest"]
+        return {name: getattr(self, name) for name in names} | {"boxes": [asdict(box) for box in self.shown_boxes]}
+
+    def _details(self) -> dict[str, Any]:
+        return {"map_threshold": self.map_threshold, "milliseconds": self.milliseconds}
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the verdict, the score next to the threshold, and the map."""

@@ -13,6 +13,7 @@ from vwkde._compute.choice import choose_resources
 from vwkde._compute.executors import DASK
 from vwkde._compute.parallel import at_most, single_threaded_blas
 from vwkde._compute.resources import Resources
+from vwkde._display.waiting import shown_while_waiting
 from vwkde.inspection.data.arrays import as_image, check_shape
 from vwkde.inspection.model.calibration import Calibration, check_rate
 from vwkde.inspection.model.features import FeatureSet, as_features
@@ -80,6 +81,7 @@ class SurfaceInspector:
         self.engine = engine
         self.device = device
 
+    @shown_while_waiting
     def fit(self, images: Images) -> Self:
         """Learn from good images.
 
