@@ -9,26 +9,31 @@ import pytest
 import vwkde
 
 PUBLIC = [
+    "BalanceTable",
     "BiasWarning",
     "DegenerateDataWarning",
     "DensityRatio",
     "DisjointSupportError",
     "DivergenceDisplay",
     "Estimate",
+    "ImportanceWeights",
     "IndependenceResult",
     "LogRatioDisplay",
     "OverlapDisplay",
     "OverlapWarning",
     "RatioClassifier",
+    "ReweightedEstimator",
     "TwoSampleResult",
     "conditional_mutual_information",
     "divergence",
+    "importance_weights",
     "independence_test",
     "kl_divergence",
     "log_density_ratio",
     "methods",
     "mutual_information",
     "two_sample_test",
+    "weighted_scorer",
 ]
 LIBRARY = [
     "catalogue",
@@ -37,10 +42,12 @@ LIBRARY = [
     "displays",
     "divergences",
     "exceptions",
+    "importance",
     "information",
     "ratio",
     "results",
     "two_sample",
+    "weighting",
 ]
 PROGRAMS = ["baselines", "bench", "cli", "inspection", "reproduce"]
 """Packages with a public name whose modules are not part of the library's interface."""

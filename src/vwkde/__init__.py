@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from vwkde.displays import DivergenceDisplay, LogRatioDisplay, OverlapDisplay
     from vwkde.divergences import divergence, kl_divergence, log_density_ratio
     from vwkde.exceptions import BiasWarning, DegenerateDataWarning, DisjointSupportError, OverlapWarning
+    from vwkde.importance import BalanceTable, ImportanceWeights
     from vwkde.information import (
         IndependenceResult,
         conditional_mutual_information,
@@ -23,55 +24,66 @@ if TYPE_CHECKING:
     from vwkde.ratio import DensityRatio
     from vwkde.results import Estimate
     from vwkde.two_sample import TwoSampleResult, two_sample_test
+    from vwkde.weighting import ReweightedEstimator, importance_weights, weighted_scorer
 
 __version__ = VERSION
 
 __all__ = [
+    "BalanceTable",
     "BiasWarning",
     "DegenerateDataWarning",
     "DensityRatio",
     "DisjointSupportError",
     "DivergenceDisplay",
     "Estimate",
+    "ImportanceWeights",
     "IndependenceResult",
     "LogRatioDisplay",
     "OverlapDisplay",
     "OverlapWarning",
     "RatioClassifier",
+    "ReweightedEstimator",
     "TwoSampleResult",
     "conditional_mutual_information",
     "divergence",
+    "importance_weights",
     "independence_test",
     "kl_divergence",
     "log_density_ratio",
     "methods",
     "mutual_information",
     "two_sample_test",
+    "weighted_scorer",
 ]
 
 __getattr__, _ = lazy_names(
     __name__,
     {
+        "BalanceTable": "importance",
         "BiasWarning": "exceptions",
         "DegenerateDataWarning": "exceptions",
         "DensityRatio": "ratio",
         "DisjointSupportError": "exceptions",
         "DivergenceDisplay": "displays",
         "Estimate": "results",
+        "ImportanceWeights": "importance",
         "IndependenceResult": "information",
         "LogRatioDisplay": "displays",
         "OverlapDisplay": "displays",
         "OverlapWarning": "exceptions",
         "RatioClassifier": "classifier",
+        "ReweightedEstimator": "weighting",
         "TwoSampleResult": "two_sample",
         "conditional_mutual_information": "information",
         "divergence": "divergences",
+        "importance_weights": "weighting",
         "independence_test": "information",
         "kl_divergence": "divergences",
         "log_density_ratio": "divergences",
         "methods": "catalogue",
         "mutual_information": "information",
         "two_sample_test": "two_sample",
+        "weighted_scorer": "weighting",
     },
 )
 
