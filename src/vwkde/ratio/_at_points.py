@@ -212,7 +212,7 @@ class AnswersAtPoints:
 
     @on_its_threads
     def _log_ratio_errors(self, x: Any) -> Floats:
-        return log_ratio_errors(self._fitted, self._points(x))
+        return log_ratio_errors(self._fitted, np.asarray(self._points(x), dtype=np.float64))
 
     def _points(self, x: Any) -> Array:
         check_is_fitted(self, "weight_")

@@ -147,7 +147,7 @@ class ReweightedEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
                 setattr(self, attribute, getattr(self.estimator_, attribute))
         return self
 
-    @available_if(_has("predict"))
+    @available_if(_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
         """Return the estimator's predictions.
 
@@ -164,7 +164,7 @@ class ReweightedEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict(X)
 
-    @available_if(_has("predict_proba"))
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Return the estimator's class probabilities.
 
@@ -181,7 +181,7 @@ class ReweightedEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict_proba(X)
 
-    @available_if(_has("decision_function"))
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """Return the estimator's decision function.
 
@@ -198,7 +198,7 @@ class ReweightedEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
         check_is_fitted(self, "estimator_")
         return self.estimator_.decision_function(X)
 
-    @available_if(_has("score"))
+    @available_if(_has("score"))  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the estimator's score on rows of the training population, weighted as for the target.
 

@@ -100,7 +100,6 @@ def importance_weights(
     True
     """
     check_options(truncate, relative, balance, "importance_weights")
-    options = {"truncate": truncate, "relative": relative, "balance": balance}
     refuse_unknown(parameters, DensityRatio._get_param_names(), importance_weights)
     rows = [len(x) for x in check_pair(numerator, denominator)[:2]]
     own: Pair = (
@@ -113,7 +112,7 @@ def importance_weights(
     fitted = ratio.fit(
         numerator, denominator, numerator_weight=positive[0], denominator_weight=positive[1], groups=groups
     )
-    weights = fitted.weights(**options)
+    weights = fitted.weights(truncate=truncate, relative=relative, balance=balance)
     return weights if own[1] is None else weights._with_own(own[1])
 
 
