@@ -15,12 +15,12 @@ from vwkde._answers.at_samples import at_samples
 from vwkde._answers.functionals import kl, reverse_kl
 from vwkde._answers.posterior import couple
 from vwkde._compute.devices import home
+from vwkde._data.estimator_rows import new_rows, rows_to_fit
 from vwkde._data.groups import FEWEST_GROUPS, check_groups
-from vwkde._data.labels import labels_to_leave_out, without_columns
-from vwkde._data.validation import column_names, like_input, on_host
+from vwkde._data.reading import Reading
+from vwkde._data.validation import like_input, on_host
 from vwkde._display import html
 from vwkde._display.waiting import shown_while_waiting
-from vwkde._runtime.quiet import validated
 from vwkde.exceptions import DisjointSupportError
 from vwkde.ratio import DensityRatio
 
@@ -29,7 +29,6 @@ __all__ = ["NearestMean", "RatioClassifier"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-_FLOATS = [np.float64, np.float32]
 _SMALLEST = np.finfo(np.float64).tiny
 _LARGEST = 40.0
 _MOST_SHOWN = 12
@@ -96,7 +95,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            The training rows: an array, DataFrame or tensor.
+            The training rows: an array, table or tensor. Missing values and dates are treated as `ratio` says.
         y : array-like of shape (n,)
             The class label of each row.
         sample_weight : array-like of shape (n,), optional
@@ -134,10 +133,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         ratio = clone(self.ratio or DensityRatio())
         ratio.set_params(device=ratio.device or home(X))
         given, y, sample_weight = (on_host(data) for data in (X, y, sample_weight))
-        X, y = validated(self, given, y, dtype=_FLOATS)
-        left_out = labels_to_leave_out((X,), column_names(given))
-        if left_out:
-            X = validated(self, without_columns(given, left_out), dtype=_FLOATS)
+        X, y, layout = rows_to_fit(self, given, y, Reading(ratio.missing, ratio.dates))
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         group = check_groups(groups, len(X), "RatioClassifier.fit")
@@ -153,7 +149,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
             (i, j): _fit_pair(ratio, X, weight, group, members[i], members[j])
             for i, j in combinations(range(len(classes)), 2)
         }
-        self.classes_, self.priors_, self._left_out = classes, priors, left_out
+        self.classes_, self.priors_, self._layout = classes, priors, layout
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -284,7 +280,7 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
     def _log_odds(self, X: Any) -> dict[tuple[int, int], Floats]:
         """Return the log odds of class i against class j for every pair."""
         check_is_fitted(self)
-        X = validated(self, without_columns(on_host(X), self._left_out), dtype=_FLOATS, reset=False)
+        X = new_rows(self, on_host(X), self._layout)
         log_prior = np.log(np.maximum(self.priors_, _SMALLEST))
         return {(i, j): r.log_ratio(X) + log_prior[i] - log_prior[j] for (i, j), r in self.ratios_.items()}
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._answers.kinds import check_divergence, check_interval, check_unit
+from vwkde._data.reading import Reading
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._runtime.keywords import keywords_of, refuse_unknown
 from vwkde.catalogue import is_baseline, parameters_of
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from vwkde.baselines.ratio import BaselineRatio
 
 __all__ = ["divergence", "kl_divergence", "log_density_ratio", "make_estimator", "make_ratio"]
+
+_READING = "missing", "dates"
+"""Parameters that say how tables are read, for every method."""
 
 
 @shown_while_waiting
@@ -293,8 +297,10 @@ def make_estimator(
     from vwkde.baselines.ratio import BaselineRatio
 
     settings = dict(parameters)
-    refuse_unknown(settings, [*keywords_of(BASELINES[str(method)]), "random_state"], owner, f"method={method!r}")
-    return BaselineRatio(str(method), BASELINES[str(method)], settings, settings.pop("random_state", 0))
+    known = [*keywords_of(BASELINES[str(method)]), "random_state", *_READING]
+    refuse_unknown(settings, known, owner, f"method={method!r}")
+    reading = Reading(**{name: settings.pop(name) for name in _READING if name in settings})
+    return BaselineRatio(str(method), BASELINES[str(method)], settings, settings.pop("random_state", 0), reading)
 
 
 def make_ratio(

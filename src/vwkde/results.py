@@ -50,7 +50,8 @@ class Estimate(Tabular):
         How much of the divergence the fit may have missed, for an interval of 95 %: what no model finds makes samples
         look more alike. It raises the upper end only.
     open_above : bool, default=False
-        Whether the true value may be infinite, so that the estimate is a lower bound and the interval has no upper end.
+        Whether the true value may be infinite, or levels of categories had to be joined: the estimate is then a lower
+        bound, and the interval ends at the largest possible value.
     diagnostics : dict
         What was chosen from the data, and how well the samples overlap; see `DensityRatio.diagnostics_`.
 
@@ -96,7 +97,7 @@ class Estimate(Tabular):
         Returns
         -------
         tuple of float
-            The lower and the upper end; the latter is infinite for an estimate that is `open_above`.
+            The lower and the upper end. If the estimate is `open_above`, the latter is the largest possible value.
         """
         error = np.hypot(self.standard_error, self.systematic_error)
         upper = stdtrit(self.degrees_of_freedom, 0.5 + self.confidence_level / 2)
@@ -104,7 +105,7 @@ class Estimate(Tabular):
         unseen = self.unseen * ndtri(0.5 + self.confidence_level / 2) / ndtri(0.975)
         low, high = self.value - float(lower * error), self.value + float(upper * error + unseen)
         largest = max(_LARGEST.get(self.kind, np.inf) / UNITS.get(self.unit, 1.0), self.value)
-        return max(low, min(self.value, 0.0)), np.inf if self.open_above else min(high, largest)
+        return max(low, min(self.value, 0.0)), largest if self.open_above else min(high, largest)
 
     def __float__(self) -> float:
         """Return the value."""

@@ -9,7 +9,7 @@ tied, as those of discrete data often are.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,10 @@ from vwkde._compute.parallel import split
 from vwkde._coordinates.axes import white
 from vwkde._data.copies import find_distinct, merge_repeats
 from vwkde._data.groups import check_group_pair
+from vwkde._data.intake import check_pair
 from vwkde._data.order import canonical_order
-from vwkde._data.validation import Array, check_pair
+from vwkde._data.reading import Reading
+from vwkde._data.validation import Array
 from vwkde._display.p_values import PermutationResult
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._models.distances import median_distance
@@ -78,7 +80,14 @@ class TwoSampleResult(PermutationResult):
 
 @shown_while_waiting
 def two_sample_test(
-    numerator: Any, denominator: Any, *, n_permutations: int = 499, random_state: Any = 0, groups: Any = None
+    numerator: Any,
+    denominator: Any,
+    *,
+    n_permutations: int = 499,
+    random_state: Any = 0,
+    groups: Any = None,
+    missing: Literal["refuse", "indicator"] = "refuse",
+    dates: Literal["refuse", "number", "drop"] = "refuse",
 ) -> TwoSampleResult:
     """Test whether two samples come from one distribution.
 
@@ -88,7 +97,7 @@ def two_sample_test(
     Parameters
     ----------
     numerator : array-like of shape (n, d) or (n,)
-        A sample of P: an array, DataFrame or CPU tensor.
+        A sample of P: an array, table (see the guide's page on tables), CPU tensor, or the path of a file.
     denominator : array-like of shape (m, d) or (m,)
         A sample of Q, with the same columns.
     n_permutations : int, default=499
@@ -100,6 +109,10 @@ def two_sample_test(
         Which rows belong together, such as those of a patient or of a time block: the labels of the numerator's rows
         and those of the denominator's, at least 5 different ones each. None stands for a sample of independent rows.
         Whole groups are permuted, whatever their sizes. No label may occur in both samples.
+    missing : {"refuse", "indicator"}, default="refuse"
+        What missing values do, as in `DensityRatio`.
+    dates : {"refuse", "number", "drop"}, default="refuse"
+        What columns of dates or times do, as in `DensityRatio`.
 
     Returns
     -------
@@ -129,7 +142,7 @@ def two_sample_test(
     ['test', 'part', 'statistic', 'p_value']
     """
     n_permutations = check_permutations(n_permutations, "two_sample_test")
-    p, q, *_ = check_pair(numerator, denominator)
+    p, q, *_ = check_pair(numerator, denominator, Reading(missing, dates))
     group = _check_groups(groups, (len(p), len(q)))
     if groups is None:
         _warn_of_repeats(p, q)

@@ -4,12 +4,13 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
 import vwkde
+from vwkde._data.frames import Frame
 from vwkde._data.labels import find_labels
-from vwkde._data.tables import Table
 
 RNG = np.random.default_rng(7)
 NOISE = RNG.normal(size=(300, 2))
@@ -167,7 +168,7 @@ def test_what_is_asked_for_is_used():
     p, q = frames()
     with pytest.warns(vwkde.DegenerateDataWarning, match=r"which row it is, not what was measured: 0 \(row numbers\)"):
         expected = vwkde.kl_divergence(p.to_numpy(), q.to_numpy(), method="kde")
-    tables = [Table(x.to_numpy(), tuple(x.columns), chosen=True) for x in (p, q)]
+    tables = [Frame(pa.Table.from_pandas(x, preserve_index=False), tuple(x.columns), chosen=True) for x in (p, q)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert vwkde.kl_divergence(*tables, method="kde") == expected

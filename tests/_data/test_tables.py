@@ -2,7 +2,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from vwkde._data.kinds import floats_of
 from vwkde._data.tables import read_table, write_table
+
+
+def numbers(frame):
+    return np.column_stack([floats_of(column) for column in frame.table.columns])
+
 
 FRAME = pd.DataFrame({"a": [1.5, 2.5, -3.0], "b": [1, 2, 3]})
 
@@ -24,14 +30,14 @@ def folder(tmp_path):
 def test_reads_tables_with_names(folder, name):
     table = read_table(folder / name)
     assert table.columns == ("a", "b")
-    np.testing.assert_array_equal(np.asarray(table), FRAME)
+    np.testing.assert_array_equal(numbers(table), FRAME)
 
 
 @pytest.mark.parametrize("name", ["headless.csv", "array.npy"])
 def test_reads_tables_without_names(folder, name):
     table = read_table(folder / name)
     assert table.columns is None
-    np.testing.assert_array_equal(np.asarray(table), FRAME)
+    np.testing.assert_array_equal(numbers(table), FRAME)
 
 
 def test_chooses_columns(folder):
@@ -45,7 +51,7 @@ def test_chooses_columns(folder):
 @pytest.mark.parametrize(
     ("content", "columns", "rows"),
     [
-        ("0,1\n5,6\n7,8\n", ("0", "1"), 2),
+        ("0,1,2\n5,6,7\n7,8,9\n", ("0", "1", "2"), 2),
         ("NA,1.5\n2,3\n", None, 2),
         ("body mass,wing length\n1,2\n", ("body mass", "wing length"), 1),
         ("a,b\n9007199254740993,1\n", ("a", "b"), 1),
@@ -54,12 +60,12 @@ def test_chooses_columns(folder):
 def test_odd_but_sound_csv(tmp_path, content, columns, rows):
     (tmp_path / "odd.csv").write_text(content)
     table = read_table(tmp_path / "odd.csv")
-    assert (table.columns, len(np.asarray(table))) == (columns, rows)
+    assert (table.columns, len(numbers(table))) == (columns, rows)
 
 
 def test_missing_values_become_nan(folder):
     (folder / "gap.csv").write_text("a,b\n1,2\n,4\n")
-    assert np.isnan(np.asarray(read_table(folder / "gap.csv"))[1, 0])
+    assert np.isnan(numbers(read_table(folder / "gap.csv"))[1, 0])
 
 
 @pytest.mark.parametrize(
@@ -74,7 +80,6 @@ def test_missing_values_become_nan(folder):
         ("bad.parquet", b"PAR0 nothing", "not a readable PARQUET"),
         ("bad.npy", b"nothing", "not a readable NPY file of numbers"),
         ("binary.csv", b"\xff\xfe\x00\x01", "not a readable CSV"),
-        ("text.csv", b"a,site\n1,x\n", "'site' holds string, not numbers; leave it out"),
     ],
 )
 def test_bad_files_are_named_with_the_reason(tmp_path, name, content, message):
@@ -88,7 +93,7 @@ def test_bad_files_are_named_with_the_reason(tmp_path, name, content, message):
 def test_what_is_written_can_be_read(tmp_path, suffix):
     path = tmp_path / f"out{suffix}"
     write_table(path, {"a": FRAME["a"].to_numpy(), "b": FRAME["a"].to_numpy() ** 2})
-    np.testing.assert_array_equal(np.asarray(read_table(path))[:, 1], FRAME["a"] ** 2)
+    np.testing.assert_array_equal(numbers(read_table(path))[:, 1], FRAME["a"] ** 2)
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
     other = tmp_path / "other"
     other.write_text("")

@@ -42,9 +42,9 @@ def run(folder, capfd, monkeypatch):  # noqa: ARG001  the commands run in that f
 def test_large_files_are_read_in_parts(run, monkeypatch):
     *_, expected, _ = run("kl", "p.csv", "q.parquet", "--method", "kde")
     monkeypatch.setattr(estimates, "_LARGE", 0)
-    assert isinstance(estimates._sample(Path("q.parquet"), None, "kde"), Path)
-    assert not isinstance(estimates._sample(Path("q.parquet"), None, "nn"), Path)
-    assert not isinstance(estimates._sample(Path("q.parquet"), ["a,b"], "kde"), Path)
+    assert isinstance(estimates._sample(Path("q.parquet"), None, None, "kde"), Path)
+    assert not isinstance(estimates._sample(Path("q.parquet"), None, None, "nn"), Path)
+    assert not isinstance(estimates._sample(Path("q.parquet"), ["a,b"], None, "kde"), Path)
     assert run("kl", "p.csv", "q.parquet", "--method", "kde") == (0, expected, "")
     assert run("ratio", "p.csv", "q.parquet", "--at", "z.npy", "--method", "kde")[0] == 0
 
@@ -105,7 +105,7 @@ def test_ratio_prints_csv_and_writes_files(run):
         (("kl", "p.csv", "q.parquet", "--bandwidth", "-1"), "error: The 'bandwidth' parameter"),
         (("kl", "p.csv", "q.parquet", "--method", "magic"), "error: The 'method' parameter"),
         (("kl", "p.csv", "q.parquet", "--columns", "a,x"), "error: p.csv: there are no columns ['x']"),
-        (("kl", "words.csv", "p.csv"), "error: words.csv: column 'b' holds string, not numbers"),
+        (("kl", "words.csv", "p.csv", "--columns", "a,b"), "error: Column 'b' must mean the same in all rows."),
         (("ratio", "p.csv", "q.parquet", "--at", "z.npy", "-o", "out.xls"), "error: out.xls: the file name"),
         (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "out.txt"), "error: out.txt: the file name"),
         (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "no/out.csv"), "error: no/out.csv: there is no fol"),
@@ -129,9 +129,9 @@ def test_errors_are_one_line_with_status_two(run, arguments, message):
     assert err.count("\n") == 1
 
 
-def test_columns_that_hold_no_numbers_are_told_with_the_option_that_chooses_others(run):
-    _, _, err = run("kl", "words.csv", "p.csv")
-    assert err.endswith("Choose columns with --columns a,b,c.\n")
+def test_columns_that_cannot_be_used_are_told_with_the_option_that_chooses_others(run):
+    _, _, err = run("kl", "words.csv", "p.csv", "--columns", "a,b")
+    assert err.endswith("Or choose columns with --columns a,b,c.\n")
 
 
 @pytest.mark.filterwarnings("default")

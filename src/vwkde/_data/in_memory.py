@@ -10,13 +10,17 @@ from numpy.typing import NDArray
 from vwkde._compute.resources import Resources
 from vwkde._data.clouds import Cloud, InMemory, StreamCloud
 from vwkde._data.copies import find_distinct, merge_repeats
+from vwkde._data.frames import frame_of_numbers
 from vwkde._data.groups import Pair as Groups
 from vwkde._data.groups import check_group_pair
+from vwkde._data.intake import Layout, check_pair
 from vwkde._data.merging import Merging
+from vwkde._data.mixed_files import are_mixed, fit_in_memory, open_encoded
+from vwkde._data.reading import PLAIN, Reading
 from vwkde._data.sample import Rest
 from vwkde._data.sources import Ints
 from vwkde._data.streams import Stream, open_pair
-from vwkde._data.validation import Array, Names, check_pair, check_weight
+from vwkde._data.validation import Array, Names, check_weight
 
 Floats = NDArray[np.float64]
 Mergings = tuple[Merging | None, Merging | None]
@@ -39,7 +43,7 @@ class Absent(NamedTuple):
 class Held:
     """The rows of both samples that are in memory, their weights (mean one), and the column names.
 
-    `left_out` are the names of columns that are not used. If some rows are not in memory, `streams` cover all rows, and
+    `layout` is what new rows must look like. If some rows are not in memory, `streams` cover all rows, and
     `rows` are the indices of those in memory. Rows may belong to `groups`, by number. Rows that repeat others are not
     here, but in the weights; `mergings` lead back, and `given_weights` are those of all rows. Rows of weight zero are
     not here either, but in `absent`.
@@ -48,7 +52,7 @@ class Held:
     data: tuple[Array, Array]
     weights: tuple[Floats, Floats]
     names: Names
-    left_out: tuple[str, ...] = ()
+    layout: Layout
     streams: tuple[Stream, Stream] | None = None
     rows: tuple[Ints, Ints] | None = None
     groups: Groups = (None, None)
@@ -121,9 +125,12 @@ def _merged(
     return x[merging.kept], merging.weight(weight), before.then(merging) if before else merging
 
 
-def hold_all(numerator: Any, denominator: Any, weights: tuple[Any, Any], groups: Any = None) -> Held:
+def hold_all(
+    numerator: Any, denominator: Any, weights: tuple[Any, Any], groups: Any = None, reading: Reading = PLAIN
+) -> Held:
     """Check two samples that are in memory and return all their rows of positive weight."""
-    p, q, names, left_out = check_pair(numerator, denominator)
+    pair = check_pair(numerator, denominator, reading)
+    p, q = pair.numerator, pair.denominator
     p_weight = check_weight(weights[0], len(p), "numerator_weight")
     q_weight = check_weight(weights[1], len(q), "denominator_weight")
     p_group, q_group = check_group_pair(groups, (p_weight, q_weight), "fit")
@@ -131,8 +138,8 @@ def hold_all(numerator: Any, denominator: Any, weights: tuple[Any, Any], groups:
     return Held(
         data=(one.values, other.values),
         weights=(one.weight, other.weight),
-        names=names,
-        left_out=left_out,
+        names=pair.layout.names,
+        layout=pair.layout,
         groups=(one.group, other.group),
         absent=(one.absent, other.absent),
     )
@@ -168,25 +175,42 @@ def without_repeats(held: Held) -> Held:
 
 
 def hold_some(
-    numerator: Any, denominator: Any, weights: tuple[Any, Any], most: int, seed: int, resources: Resources
+    numerator: Any,
+    denominator: Any,
+    weights: tuple[Any, Any],
+    most: int,
+    seed: int,
+    resources: Resources,
+    reading: Reading = PLAIN,
 ) -> Held:
     """Return at most `most` randomly drawn rows of each sample, for samples in files or on a Dask cluster.
 
     Small samples are read completely and treated like arrays.
     """
-    from vwkde._data.tables import Table  # with Arrow, which arrays do not need
+    samples = {"numerator": numerator, "denominator": denominator}
+    if are_mixed(samples, reading):
+        if fit_in_memory(samples, most):
+            return hold_all(numerator, denominator, weights, reading=reading)
+        (p, q), layout = open_encoded(samples, reading)
+        streams = Stream(p, "numerator", resources), Stream(q, "denominator", resources)
+    else:
+        streams = open_pair(numerator, denominator, resources)
+        names = streams[0].source.names or streams[1].source.names
+        if max(map(len, streams)) <= most:
+            one, other = (frame_of_numbers(stream.source.take(np.arange(len(stream))), names) for stream in streams)
+            return hold_all(one, other, weights, reading=reading)
+        layout = Layout(names, streams[0].source.shape[1])
+    return _hold_both(streams, weights, layout, most, seed)
 
-    streams = open_pair(numerator, denominator, resources)
-    names = streams[0].source.names or streams[1].source.names
-    if max(map(len, streams)) <= most:
-        p, q = (Table(stream.source.take(np.arange(len(stream))), names) for stream in streams)
-        return hold_all(p, q, weights)
+
+def _hold_both(streams: tuple[Stream, Stream], weights: tuple[Any, Any], layout: Layout, most: int, seed: int) -> Held:
     random = np.random.default_rng(seed)
     one, other = (_hold(stream, weight, most, random) for stream, weight in zip(streams, weights, strict=True))
     return Held(
         data=(one.values, other.values),
         weights=(one.weight, other.weight),
-        names=names,
+        names=layout.names,
+        layout=layout,
         streams=(one.stream, other.stream),
         rows=(one.rows, other.rows),
     )

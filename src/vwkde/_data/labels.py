@@ -40,23 +40,23 @@ def without_saved_index(names: list[str]) -> list[str]:
     return [name for column, name in enumerate(names) if column not in saved]
 
 
-def labels_to_leave_out(samples: Sequence[Floats], names: Names) -> tuple[str, ...]:
+def labels_to_leave_out(samples: Sequence[Floats], names: Names, others: bool = False) -> tuple[str, ...]:
     """Return the names of columns that label the rows of one table or of two samples, and report them.
 
-    Columns without names are only reported.
+    Columns without names are only reported. `others` says that there are other columns, so that all may be left out.
     """
-    labels = find_labels(samples, names)
+    labels = find_labels(samples, names, others)
     report_labels(labels, names)
     return tuple(names[column] for column in labels) if names else ()
 
 
-def find_labels(samples: Sequence[Floats], names: Names) -> dict[int, str]:
+def find_labels(samples: Sequence[Floats], names: Names, others: bool = False) -> dict[int, str]:
     """Return the columns that label rows of all samples, and what they look like; none if no other would be left."""
     columns = zip(*(x.T for x in samples), strict=True)
     each = zip(columns, names or [None] * samples[0].shape[1], strict=True)
     described = {column: _describe(*one) for column, one in enumerate(each)}
     labels = {column: words for column, words in described.items() if words}
-    return labels if len(labels) < len(described) else {}
+    return labels if others or len(labels) < len(described) else {}
 
 
 def report_labels(labels: dict[int, str], names: Names) -> None:
@@ -137,11 +137,6 @@ def _is_whole(x: Floats) -> bool:
 
 def _mostly_distinct(column: tuple[Floats, ...]) -> bool:
     return all(_is_whole(x) and len(np.unique(x)) > len(x) / 2 for x in column)
-
-
-def are_chosen(data: Any) -> bool:
-    """Return whether the columns were named by the user, so that all of them are wanted."""
-    return getattr(data, "chosen", None) is True  # a column of this name is not True
 
 
 def without_columns(data: Any, left_out: tuple[str, ...]) -> Any:

@@ -5,7 +5,7 @@ that were read do not stay in memory, and another process can read the rows with
 """
 
 import mmap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
+from vwkde._data.encoding import Encoding
+from vwkde._data.frames import to_frame
+from vwkde._data.kinds import floats_of, kind_of
 from vwkde._data.labels import without_saved_index
 from vwkde._data.validation import Array, Names, check_columns, column_names, to_floats
 from vwkde._runtime.lazy import lazy
@@ -100,12 +103,18 @@ class FileRows:
 
 @dataclass(frozen=True)
 class ParquetRows:
-    """The rows of a Parquet file, read by row groups; empty groups are skipped."""
+    """The rows of a Parquet file, read by row groups; empty groups are skipped.
+
+    `names` are those of the numbers, and of the file's columns too unless there is an `encoding`; `kinds` is what the
+    file's columns mean.
+    """
 
     path: str
     names: Names
     groups: tuple[int, ...]
     bounds: tuple[int, ...]
+    kinds: tuple[str | None, ...] = ()
+    encoding: Encoding | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -131,13 +140,23 @@ class ParquetRows:
         ]
         return np.concatenate(parts)
 
-    def _read(self, place: int) -> Array:
+    def table(self, place: int, columns: Sequence[str]) -> Any:
+        """Return some columns of a row group, as an Arrow table."""
         import pyarrow.parquet as pq
 
+        with pq.ParquetFile(self.path) as file:
+            return file.read_row_group(self.groups[place], columns=list(columns)).select(list(columns))
+
+    def with_encoding(self, encoding: Encoding) -> "ParquetRows":
+        """Return the same rows, encoded."""
+        return replace(self, names=encoding.names, encoding=encoding)
+
+    def _read(self, place: int) -> Array:
         from vwkde._data.tables import numbers_of
 
-        with pq.ParquetFile(self.path) as file:
-            return numbers_of(file.read_row_group(self.groups[place], columns=list(self.names or ())))
+        if self.encoding is None:
+            return numbers_of(self.table(place, self.names or ()))
+        return self.encoding.encode(self.table(place, self.encoding.labels), Path(self.path).name)
 
 
 @dataclass(frozen=True)
@@ -193,7 +212,7 @@ def in_order_of(source: Source, names: Names) -> Source:
     if source.names == names or not source.names or not names:
         return source
     if isinstance(source, ParquetRows):
-        return replace(source, names=names)
+        return replace(source, names=names)  # which the encoding, if any, has already
     place = [source.names.index(name) for name in names]
     if isinstance(source, DaskRows):
         return DaskRows(source.array[:, place], names)
@@ -214,6 +233,9 @@ def _open(data: Any, name: str) -> Source:
         return _open_dask(data, name)
     if _is_mapped(data):
         return _file_rows(_two_axes(data, name), name)
+    frame = to_frame(data, name)
+    if frame is not None:
+        return ArrayRows(np.column_stack([floats_of(column) for column in frame.table.columns]), frame.columns)
     names = column_names(data)
     return ArrayRows(_two_axes(to_floats(data, name, names), name), names)
 
@@ -229,7 +251,7 @@ def _open_file(path: Path, name: str) -> Source:
             f"The {name} must be an existing file. Got {str(path)!r}, but there is no such file; check the path."
         )
     if path.suffix.lower() == ".parquet":
-        return _open_parquet(path, name)
+        return open_parquet(path, name)
     try:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError):  # NumPy's own message recommends to unpickle the file
@@ -239,22 +261,21 @@ def _open_file(path: Path, name: str) -> Source:
     return _file_rows(_two_axes(mapped, name), name)
 
 
-def _open_parquet(path: Path, name: str) -> ParquetRows:
+def open_parquet(path: Path, name: str) -> ParquetRows:
+    """Return the rows of a Parquet file, without reading them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
-
-    from vwkde._data.tables import numbers_of
 
     try:
         with pq.ParquetFile(path) as file:
             counts = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
             names = tuple(without_saved_index(file.schema_arrow.names))
-            numbers_of(file.schema_arrow.empty_table().select(names))
+            kinds = tuple(kind_of(file.schema_arrow.field(each).type) for each in names)
     except (pa.ArrowInvalid, ValueError) as error:
         raise ValueError(f"The {name} must be a Parquet file. {str(path)!r} cannot be read: {error}") from None
     groups = tuple(group for group, count in enumerate(counts) if count)
     bounds = tuple(int(end) for end in np.cumsum([0, *(counts[group] for group in groups)]))
-    return ParquetRows(str(path.resolve()), names, groups, bounds)
+    return ParquetRows(str(path.resolve()), names, groups, bounds, kinds)
 
 
 def _is_dask(data: Any) -> bool:

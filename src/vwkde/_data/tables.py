@@ -1,7 +1,5 @@
 """Tables in CSV, Parquet and NPY files: samples are read, results are written atomically."""
 
-import csv
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,11 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from vwkde._data.csv_files import read_csv
+from vwkde._data.frames import Frame, frame_of_numbers, to_frame
 from vwkde._data.labels import without_saved_index
+from vwkde._data.tallies import ColumnError
+from vwkde._data.validation import as_columns
 from vwkde._runtime.files import whole_file
 
 _SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npy")
@@ -19,48 +21,27 @@ _TARGETS = (".csv", ".parquet", ".npy")
 """Suffixes of the files that can be written."""
 
 
-class ColumnError(ValueError):
-    """The columns of a file cannot be used; other columns must be chosen."""
+def read_table(path: Path, columns: list[str] | None = None, header: bool | None = None) -> Frame:
+    """Read a sample, with all columns or some.
 
-
-@dataclass(frozen=True)
-class Table:
-    """Numbers with column names, if the file has them; NumPy reads it as an array.
-
-    `chosen` says that the user named the columns, so that none is left out as a label of rows.
+    `header` says whether the first line of a CSV file has the names of the columns; None to find out.
     """
-
-    values: NDArray[np.floating]
-    columns: tuple[str, ...] | None
-    chosen: bool = False
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Return the numbers."""
-        return np.array(self.values, dtype=dtype, copy=copy)
-
-
-def read_table(path: Path, columns: list[str] | None = None) -> Table:
-    """Read a sample, with all columns or some."""
-    if path.suffix.lower() not in _SUFFIXES:
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
         raise ValueError(f"{path}: the file name must end in one of {', '.join(_SUFFIXES)}; convert the file.")
     if not path.is_file():
         raise ValueError(f"{path}: there is no such file; check the path.")
     try:
-        if path.suffix.lower() == ".npy":
-            table = Table(_load_npy(path), None)
-        elif path.suffix.lower() == ".parquet":
-            table = _from_arrow(pq.read_table(path), columns)
+        if suffix == ".npy":
+            values = _load_npy(path)
+            frame = to_frame(values, "array") or frame_of_numbers(*as_columns(values, "array"))
         else:
-            table = _read_csv(path, columns)
+            frame = _frame_of(pq.read_table(path)) if suffix == ".parquet" else read_csv(path, header)
+        return _checked(frame, columns)
     except (pa.ArrowInvalid, EOFError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: not a readable {path.suffix[1:].upper()} file ({error}); check the file.") from None
-    except ColumnError as error:
-        raise ColumnError(f"{path}: {error}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    if columns and table.columns is None:
-        raise ValueError(f"{path}: the file has no column names; add a header line, or use all columns.")
-    return table
 
 
 def _load_npy(path: Path) -> NDArray[Any]:
@@ -93,26 +74,15 @@ def write_table(path: Path, columns: dict[str, NDArray[np.float64]]) -> None:
             np.save(file, np.column_stack(list(columns.values())))
 
 
-def _read_csv(path: Path, columns: list[str] | None) -> Table:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        head = [line for line, _ in zip(file, range(2), strict=False)]
-    if not head:
-        raise ValueError("the file is empty; it must have at least one row of numbers.")
-    delimiter = next((mark for mark in "\t;, " if mark in head[0].strip()), ",")
-    first = next(csv.reader(head[:1], delimiter=delimiter))
-    headless = not _is_header(first)
-    decimal = "," if delimiter != "," and "," in head[-1] else "."
-    table = pacsv.read_csv(
-        path,
-        read_options=pacsv.ReadOptions(autogenerate_column_names=headless),
-        parse_options=pacsv.ParseOptions(delimiter=delimiter),
-        convert_options=pacsv.ConvertOptions(decimal_point=decimal),
-    )
-    read = _from_arrow(table, None if headless else columns)
-    return Table(read.values, None) if headless else read
+def _frame_of(table: pa.Table) -> Frame:
+    return Frame(table, tuple(table.column_names))
 
 
-def _from_arrow(table: pa.Table, columns: list[str] | None) -> Table:
+def _checked(frame: Frame, columns: list[str] | None) -> Frame:
+    """Return the columns that were chosen, or all but a saved index, of a file that has rows and unique names."""
+    table = frame.table
+    if columns and frame.columns is None:
+        raise ValueError("the file has no column names; add a header line, or use all columns.")
     if columns and len(set(table.column_names)) == len(table.column_names):
         missing = [name for name in columns if name not in table.column_names]
         if missing:
@@ -122,9 +92,9 @@ def _from_arrow(table: pa.Table, columns: list[str] | None) -> Table:
         raise ValueError("the file has no rows; it must have at least one row of numbers.")
     if len(set(table.column_names)) < len(table.column_names):
         raise ValueError(f"column names must be unique; the file has {table.column_names}. Rename the columns.")
-    if not columns:
+    if not columns and frame.columns:
         table = table.select(without_saved_index(table.column_names))
-    return Table(numbers_of(table), tuple(table.column_names), chosen=bool(columns))
+    return Frame(table, tuple(table.column_names) if frame.columns else None, chosen=bool(columns))
 
 
 def numbers_of(table: pa.Table) -> NDArray[np.float64]:
@@ -134,19 +104,3 @@ def numbers_of(table: pa.Table) -> NDArray[np.float64]:
         if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
             raise ColumnError(f"column {field.name!r} holds {kind}, not numbers; leave it out or convert it.")
     return np.column_stack([column.cast(pa.float64(), safe=False).to_numpy() for column in table.columns])
-
-
-def _is_header(fields: list[str]) -> bool:
-    """Return whether the fields are names, not numbers; 0, 1, 2 … are the names that pandas gives by default."""
-    if fields == [str(index) for index in range(len(fields))]:
-        return True
-    present = [field for field in fields if field.strip().lower() not in ("", "na", "nan", "null")]
-    return not present or not all(map(_is_number, present))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True

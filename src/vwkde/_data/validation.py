@@ -2,63 +2,32 @@
 
 from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from vwkde._data.labels import are_chosen, labels_to_leave_out
+from vwkde._data.frames import check_unique
 
 Array = NDArray[np.floating]
 Names = tuple[str, ...] | None
 
 
-class Pair(NamedTuple):
-    """Two samples with the same columns, the column names, if any, and the names of columns that were left out."""
+def check_sample(data: Any, name: str, like: tuple[int, Names, str] | None = None) -> tuple[Array, Names]:
+    """Return a sample of plain numbers as a float array (n, d) and its column names.
 
-    numerator: Array
-    denominator: Array
-    names: Names
-    left_out: tuple[str, ...] = ()
-
-
-def check_pair(numerator: Any, denominator: Any) -> Pair:
-    """Return both samples as float arrays (n, d) with the same columns; named columns that label rows are left out."""
-    p, p_names = check_sample(numerator, "numerator")
-    q, q_names = check_sample(denominator, "denominator", like=(p.shape[1], p_names, "numerator"))
-    for sample, name in ((p, "numerator"), (q, "denominator")):
-        if len(sample) < 2:
-            raise ValueError(f"The {name} has 1 row; at least 2 are needed to estimate a density. Give more rows.")
-    pair = Pair(p, q, p_names or q_names)
-    return pair if are_chosen(numerator) and are_chosen(denominator) else _without_labels(pair)
-
-
-def _without_labels(pair: Pair) -> Pair:
-    p, q, names, _ = pair
-    left_out = labels_to_leave_out((p, q), names)
-    if not left_out or not names:
-        return pair
-    kept = [name not in left_out for name in names]
-    p, q = (np.ascontiguousarray(x[:, kept]) for x in (p, q))
-    return Pair(p, q, tuple(name for name in names if name not in left_out), left_out)
-
-
-def check_table(data: Any, name: str) -> Array:
-    """Return one sample as a float array (n, d) without named columns that label rows, if others are left."""
-    x, names = check_sample(data, name)
-    left_out = labels_to_leave_out((x,), names)
-    return np.ascontiguousarray(x[:, [name not in left_out for name in names]]) if names else x
-
-
-def check_sample(
-    data: Any, name: str, like: tuple[int, Names, str] | None = None, left_out: tuple[str, ...] = ()
-) -> tuple[Array, Names]:
-    """Return a sample as a float array (n, d) and its column names.
-
-    `like` is (number of columns, column names, name) of an earlier sample, whose order named columns take; `left_out`
-    are columns that it had, too, but that are not used.
+    `like` is (number of columns, column names, name) of an earlier sample, whose order named columns take.
     """
+    array, names = as_columns(data, name)
+    if like is not None:
+        array, names = _match_columns(array, names, name, like)
+    check_finite(array, name, names)
+    return np.ascontiguousarray(array), names
+
+
+def as_columns(data: Any, name: str) -> tuple[Array, Names]:
+    """Return numbers as a float array (n, d), which may have missing ones, and the column names."""
     names = column_names(data)
     array = to_floats(data, name, names)
     if array.ndim == 1:
@@ -72,15 +41,14 @@ def check_sample(
             f"The {name} must be an array of shape (rows, columns). Got {array.ndim} dimensions instead; "
             f"reshape it, for example with x.reshape(len(x), -1)."
         )
-    if array.shape[0] == 0 or array.shape[1] == 0:
-        raise ValueError(f"The {name} is empty: shape {array.shape}. Give at least two rows and one column.")
-    if names and left_out:
-        array = array[:, [name not in left_out for name in names]]
-        names = tuple(name for name in names if name not in left_out)
-    if like is not None:
-        array, names = _match_columns(array, names, name, like)
-    _check_finite(array, name, names)
-    return np.ascontiguousarray(array), names
+    check_not_empty(array.shape, name)
+    return array, names
+
+
+def check_not_empty(shape: tuple[int, int], name: str) -> None:
+    """Raise if there are no rows or no columns."""
+    if 0 in shape:
+        raise ValueError(f"The {name} is empty: shape {shape}. Give at least two rows and one column.")
 
 
 def on_host(data: Any) -> Any:
@@ -139,13 +107,9 @@ def column_names(data: Any) -> Names:
     columns = getattr(data, "columns", None)
     if columns is None:
         return None
-    names = tuple(str(column) for column in columns)
-    if len(set(names)) < len(names):
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(
-            f"Column names must be unique. Got {repeated} more than once; rename the columns or pass a plain array."
-        )
-    return names
+    names = [str(column) for column in columns]
+    check_unique(names)
+    return tuple(names)
 
 
 def to_floats(data: Any, name: str, names: Names) -> Array:
@@ -219,7 +183,8 @@ def _match_columns(array: Array, names: Names, name: str, like: tuple[int, Names
     return array, ordered
 
 
-def _check_finite(array: Array, name: str, names: Names) -> None:
+def check_finite(array: Array, name: str, names: Names) -> None:
+    """Raise if some entry is not finite."""
     finite = np.isfinite(array)
     if finite.all():
         return
@@ -231,9 +196,10 @@ def not_finite(name: str, names: Names, place: tuple[int, int], value: float, co
     """Return the error for entries that are not finite: it names the first one and says how many there are."""
     row, column = place
     label = names[column] if names else column
+    hint = ", or give missing='indicator' if they are missing" if np.isnan(value) else ""
     return ValueError(
         f"The {name} must be finite. Got {value} in row {row}, column {label!r}, "
-        f"and {count} such entries in all; drop those rows or fill them in."
+        f"and {count} such entries in all; drop those rows or fill them in{hint}."
     )
 
 

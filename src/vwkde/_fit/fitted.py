@@ -98,7 +98,8 @@ class Fitted:
     """A fitted ratio, the samples over whose rows divergences average, and the models of their derivatives.
 
     `losses` are those by which the models were chosen; they are empty if nothing was chosen. `may_miss` says that the
-    interval should count what no candidate sees.
+    interval should count what no candidate sees. `degenerate` says that a sample has no density where the other one
+    has, so that neither KL divergence is finite.
     """
 
     samples: tuple[Sample, Sample]
@@ -107,11 +108,7 @@ class Fitted:
     numerics: Numerics
     losses: Losses = NO_LOSSES
     may_miss: bool = False
-
-    @property
-    def degenerate(self) -> bool:
-        """Whether a sample has no density where the other one has, so that neither KL divergence is finite."""
-        return any(isinstance(model, GaussianModel) and model.degenerate for model in self.derivatives)
+    degenerate: bool = False
 
     @property
     def has_rest(self) -> bool:

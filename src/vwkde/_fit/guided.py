@@ -23,7 +23,7 @@ from vwkde._models.guides import FEWEST_ROWS, worth_trying
 from vwkde._models.guides.cross_fit import is_affine
 from vwkde._models.log_loss import fall_of_log_loss
 from vwkde._models.weights.problem import WeightSettings
-from vwkde._runtime.warn import warn
+from vwkde._runtime.warn import warn, without
 from vwkde.exceptions import DegenerateDataWarning
 
 _FEW_BASIS = 500
@@ -61,8 +61,17 @@ def fit_auto(
     average = _choose(spaces, _given(problem, bandwidth), subspace and bool(names), problem.numerics, stacked)
     samples = average.main.ratio.samples
     if samples[0] is not problem.samples[0]:
-        models, losses = fit_gaussians(samples), NO_LOSSES
-    return Fitted(problem.samples, average, models, problem.numerics, losses, may_miss=problem.split is None)
+        with without(DegenerateDataWarning):  # columns as given may be constant, or copies of each other
+            models, losses = fit_gaussians(samples), NO_LOSSES
+    return Fitted(
+        problem.samples,
+        average,
+        models,
+        problem.numerics,
+        losses,
+        may_miss=problem.split is None,
+        degenerate=problem.degenerate,
+    )
 
 
 def fit_named(guide: Any, problem: Problem, settings: WeightSettings, bandwidth: float | str, subspace: bool) -> Fitted:
@@ -82,7 +91,7 @@ def fit_named(guide: Any, problem: Problem, settings: WeightSettings, bandwidth:
         [whitened(problem, (guide,))], _given(problem, bandwidth), subspace and guide is not None, problem.numerics
     )
     if problem.degenerate:
-        return Fitted(problem.samples, average, problem.gaussians, problem.numerics)
+        return Fitted(problem.samples, average, problem.gaussians, problem.numerics, degenerate=True)
     main = average.main
     ratio, models, losses = _with_weight(main.ratio, settings, problem.numerics)
     if ratio is not main.ratio:

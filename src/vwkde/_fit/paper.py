@@ -36,7 +36,7 @@ def fit_paper(problem: Problem, settings: WeightSettings, bandwidth: float | str
         weight = fit_weight(space.samples, width, models, models, settings, numerics)
     ratio = GuidedRatio(no_guide(space.samples), make_pair(space.samples, weight, width, numerics))
     average = Average((Member(space.coordinates, space.name, ratio),))
-    return PaperFit(space.samples, average, models, numerics, losses, ratio=ratio)
+    return PaperFit(space.samples, average, models, numerics, losses, degenerate=problem.degenerate, ratio=ratio)
 
 
 def _reduced(space: Space, problem: Problem) -> Space:

@@ -13,7 +13,9 @@ from vwkde._answers.functionals import KINDS, AtSample
 from vwkde._answers.kinds import check_divergence, check_interval, check_unit, unit_of
 from vwkde._answers.uncertainty import scatter_over_halves
 from vwkde._data.groups import refuse_groups
-from vwkde._data.validation import check_pair, check_sample, like_input
+from vwkde._data.intake import check_pair, check_points
+from vwkde._data.reading import PLAIN, Reading
+from vwkde._data.validation import like_input
 from vwkde.baselines.answer import Answer
 from vwkde.baselines.settings import as_plain
 from vwkde.results import Estimate
@@ -35,14 +37,22 @@ class BaselineRatio:
         Keyword arguments of that function.
     random_state
         Seed or `RandomState`.
+    reading
+        How tables are read.
     """
 
     def __init__(
-        self, name: str, estimate: Callable[..., Answer], settings: dict[str, Any], random_state: Any = 0
+        self,
+        name: str,
+        estimate: Callable[..., Answer],
+        settings: dict[str, Any],
+        random_state: Any = 0,
+        reading: Reading = PLAIN,
     ) -> None:
         self.name = name
         self.settings = {setting: as_plain(value) for setting, value in settings.items()}
         self.random_state = random_state
+        self.reading = reading
         self._estimate = partial(estimate, **self.settings)
         self._answer: Answer | None = None
 
@@ -76,11 +86,12 @@ class BaselineRatio:
                 f"The method {self.name!r} does not support row weights. Omit the weights, or omit method=."
             )
         refuse_groups(groups, "fit", f"with method={self.name!r}, which leaves out single rows only; omit method=")
-        p, q, names, self._left_out = check_pair(numerator, denominator)
+        pair = check_pair(numerator, denominator, self.reading)
+        p, q = pair.numerator, pair.denominator
         seed = int(check_random_state(self.random_state).randint(2**31))
         data = _in_random_order(p, seed), _in_random_order(q, seed)
         self._answer = self._estimate(*data, seed)
-        self._seed, self._data, self._names = seed, data, names
+        self._seed, self._data, self._layout = seed, data, pair.layout
         return self
 
     @property
@@ -112,8 +123,7 @@ class BaselineRatio:
             raise ValueError(
                 f"The method {self.name!r} estimates a divergence only, not a ratio. Choose another method."
             )
-        like = self._data[0].shape[1], self._names, "samples"
-        points, _ = check_sample(x, "points", like, self._left_out)
+        points = check_points(x, "points", self._layout, "samples")
         return like_input(self.answer_.log_ratio(points.astype(np.float64)), x)
 
     def divergence(
@@ -157,8 +167,15 @@ class BaselineRatio:
                 return self._value_and_error(self._estimate(p, q, self._seed), kind, options)[0]
 
             error = scatter_over_halves((len(self._data[0]), len(self._data[1])), on_half, self._seed)
-        found = self._describe()
-        estimate = Estimate(value, error, kind, unit_of(kind), confidence_level=confidence_level, diagnostics=found)
+        estimate = Estimate(
+            value,
+            error,
+            kind,
+            unit_of(kind),
+            confidence_level=confidence_level,
+            open_above=self._layout.is_coarse,
+            diagnostics=self._describe(),
+        )
         return estimate.in_unit(unit)
 
     def _value_and_error(self, answer: Answer, kind: str, options: dict[str, float]) -> tuple[float, float | None]:

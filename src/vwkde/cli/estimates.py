@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -11,10 +11,7 @@ import typer
 from vwkde._runtime.exports import garbage_left
 from vwkde.catalogue import is_baseline, methods
 from vwkde.cli.console import bars
-from vwkde.cli.options import Json, Seed, names_in
-
-if TYPE_CHECKING:
-    from vwkde._data.tables import Table
+from vwkde.cli.options import Dates, Header, Json, Missing, Seed, names_in
 
 _LARGE = 2**30
 """Files larger than this, in bytes, are read in parts."""
@@ -38,6 +35,9 @@ def kl(
     method: Method = None,
     bandwidth: Bandwidth = "auto",
     columns: Columns = None,
+    missing: Missing = "refuse",
+    dates: Dates = "refuse",
+    header: Header = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -45,9 +45,11 @@ def kl(
     with garbage_left():
         from vwkde.divergences import kl_divergence
 
-    p, q = (_sample(path, columns, method) for path in (numerator, denominator))
+    p, q = (_sample(path, columns, header, method) for path in (numerator, denominator))
     with bars():
-        estimate = kl_divergence(p, q, method=method, random_state=seed, **_given(bandwidth))
+        estimate = kl_divergence(
+            p, q, method=method, random_state=seed, missing=missing, dates=dates, **_given(bandwidth)
+        )
     if as_json:
         typer.echo(json.dumps(estimate.to_dict(), indent=2))
     else:
@@ -65,22 +67,26 @@ def ratio(
     method: Method = None,
     bandwidth: Bandwidth = "auto",
     columns: Columns = None,
+    missing: Missing = "refuse",
+    dates: Dates = "refuse",
+    header: Header = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Estimate the log density ratio log p/q at given points, and the posterior of P for equal priors."""
     from vwkde._answers.posterior import posterior
-    from vwkde._data.tables import check_target, write_table
+    from vwkde._data.tables import check_target, read_table, write_table
 
     with garbage_left():
         from vwkde.divergences import make_estimator
 
     if output is not None:
         check_target(output)
-    p, q = (_sample(path, columns, method) for path in (numerator, denominator))
-    z = _table(at, columns)
+    p, q = (_sample(path, columns, header, method) for path in (numerator, denominator))
+    z = read_table(at, names_in(columns), header)
+    reading = {"missing": missing, "dates": dates}
     with bars():
-        fitted = make_estimator(method, {"random_state": seed, **_given(bandwidth)}).fit(p, q)
+        fitted = make_estimator(method, {"random_state": seed, **reading, **_given(bandwidth)}).fit(p, q)
         log_ratio = fitted.log_ratio(z)
     results = {"log_ratio": log_ratio, "posterior": posterior(log_ratio, 0.5)}
     if output is not None:
@@ -94,22 +100,14 @@ def ratio(
         )
 
 
-def _sample(path: Path, columns: list[str] | None, method: str | None) -> Any:
+def _sample(path: Path, columns: list[str] | None, header: bool | None, method: str | None) -> Any:
     """Return a sample as a table or, if the file is large and the method allows it, its path, to be read in parts."""
+    from vwkde._data.tables import read_table
+
     in_parts = path.suffix.lower() in (".npy", ".parquet") and columns is None and not is_baseline(method)
     if in_parts and path.is_file() and path.stat().st_size > _LARGE:
         return path
-    return _table(path, columns)
-
-
-def _table(path: Path, columns: list[str] | None) -> "Table":
-    """Read a table; an error about its columns names the option that chooses others."""
-    from vwkde._data.tables import ColumnError, read_table
-
-    try:
-        return read_table(path, names_in(columns))
-    except ColumnError as error:
-        raise ColumnError(f"{error} Choose columns with --columns a,b,c.") from None
+    return read_table(path, names_in(columns), header)
 
 
 def _given(bandwidth: str) -> dict[str, Any]:

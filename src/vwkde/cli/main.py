@@ -7,12 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
+from vwkde._data.tallies import ColumnError
 from vwkde._runtime.versions import VERSION
 from vwkde.cli import estimates, studies
 from vwkde.cli.console import errors
 from vwkde.cli.inspect import app as inspection
 from vwkde.cli.once import Commands
-from vwkde.cli.options import BROKEN_PIPE, ERROR, INTERRUPTED, METHODS
+from vwkde.cli.options import BROKEN_PIPE, ERROR, INTERRUPTED, METHODS, in_options
 
 app = Commands(
     help="Estimate density ratios and divergences from samples, with the leading bias removed.",
@@ -80,7 +81,9 @@ def _report(error: Exception) -> int:
         if not words:  # no command was given, and the help has been printed
             return ERROR
         words = f"{words.rstrip('.')}. See: {context.command_path} --help"
-    line = " ".join(words.split()) or type(error).__name__
+    if isinstance(error, ColumnError):
+        words = f"{words} Or choose columns with --columns a,b,c."
+    line = " ".join(in_options(words).split()) or type(error).__name__
     errors.print(f"error: {line}", style="red", markup=False, soft_wrap=True)
     return ERROR
 

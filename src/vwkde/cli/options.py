@@ -1,5 +1,6 @@
 """Options that several commands share, and the exit statuses of all commands."""
 
+import re
 from typing import Annotated
 
 import typer
@@ -15,6 +16,24 @@ METHODS = "\n\n".join([_DEFAULT, *(f"{name}: {words}" for name, words in methods
 
 Seed = Annotated[int, typer.Option(help="Seeds every random choice.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
+
+Missing = Annotated[
+    str, typer.Option(help="Missing values: refuse, or indicator, which uses them as information in a 0/1 column.")
+]
+Dates = Annotated[str, typer.Option(help="Columns of dates or times: refuse, number (seconds since 1970), or drop.")]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line of CSV files has the names of the columns. Default: found out.",
+        show_default=False,
+    ),
+]
+
+
+def in_options(words: str) -> str:
+    """Return a message with the options of the command line instead of Python's arguments."""
+    return re.sub(r"\b(missing|dates)='(\w+)'", r"--\1 \2", words)
 
 
 def names_in(texts: list[str] | None) -> list[str] | None:

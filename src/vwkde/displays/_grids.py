@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._data.validation import check_sample
+from vwkde._data.intake import check_points as check_rows
 from vwkde._display.style import central_range
 from vwkde.ratio import DensityRatio
 
@@ -21,16 +21,16 @@ def check_points(ratio: DensityRatio, points: Any, name: str) -> Floats | None:
     """Return points with the columns that the ratio was fitted to, or None for None."""
     if points is None:
         return None
-    like = (ratio.n_features_in_, tuple(_names(ratio)) or None, "samples that the ratio was fitted to")
-    return check_sample(points, name, like, ratio._held.left_out)[0].astype(np.float64)
+    layout = ratio._held.layout
+    return check_rows(points, name, layout, "samples that the ratio was fitted to").astype(np.float64)
 
 
 def find_columns(ratio: DensityRatio, features: Features) -> list[int]:
     """Return the numbers of the columns to draw. By default, all of one or two columns, and none of more."""
     if features is None:
-        return list(range(ratio.n_features_in_)) if ratio.n_features_in_ <= 2 else []
+        return list(range(_width(ratio))) if _width(ratio) <= 2 else []
     chosen = [features] if isinstance(features, int | np.integer | str) else list(features)
-    known: dict[int | str, int] = {number: number for number in range(ratio.n_features_in_)}
+    known: dict[int | str, int] = {number: number for number in range(_width(ratio))}
     known |= {name: number for number, name in enumerate(_names(ratio))}
     unknown = [feature for feature in chosen if feature not in known]
     if unknown or len(set(chosen)) != len(chosen) or len(chosen) not in (1, 2):
@@ -43,10 +43,10 @@ def find_columns(ratio: DensityRatio, features: Features) -> list[int]:
 
 def labels(ratio: DensityRatio, columns: Sequence[int]) -> list[str]:
     """Return the names of the columns; the first one mentions the columns that are not drawn, if any."""
-    unnamed = ["x"] if ratio.n_features_in_ == 1 else [f"column {i}" for i in range(ratio.n_features_in_)]
+    unnamed = ["x"] if _width(ratio) == 1 else [f"column {i}" for i in range(_width(ratio))]
     names = _names(ratio) or unnamed
     chosen = [names[column] for column in columns]
-    if len(columns) < ratio.n_features_in_:
+    if len(columns) < _width(ratio):
         chosen[0] += " (others at their medians)"
     return chosen
 
@@ -72,7 +72,7 @@ def log_ratio_on(ratio: DensityRatio, grid: Sequence[Floats], columns: Sequence[
     mesh = np.meshgrid(*grid)
     points = np.tile(through, (mesh[0].size, 1))
     points[:, columns] = np.column_stack([axis.ravel() for axis in mesh])
-    return ratio.log_ratio(points).reshape(mesh[0].shape)
+    return ratio._log_ratio_at(points).reshape(mesh[0].shape)
 
 
 def _around(samples: Sequence[Floats], column: int) -> tuple[float, float]:
@@ -91,4 +91,9 @@ def _whole_range(values: Floats) -> tuple[float, float]:
 
 
 def _names(ratio: DensityRatio) -> list[str]:
-    return list(getattr(ratio, "feature_names_in_", ()))
+    return list(ratio._held.layout.names or ())
+
+
+def _width(ratio: DensityRatio) -> int:
+    """Return the number of columns that the ratio sees: those of a category are several."""
+    return ratio._held.layout.width

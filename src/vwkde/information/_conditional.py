@@ -3,18 +3,23 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._data.reading import Reading
 from vwkde._data.validation import Array
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._models.guides.cross_fit import FOLDS
+from vwkde._runtime.warn import warn
+from vwkde.exceptions import DegenerateDataWarning
+from vwkde.information._exact import beyond, linear_information
 from vwkde.information._forms import Asked, information
 from vwkde.information._mutual import check_report, check_rows, warn_if_open
 from vwkde.information._opinions import Opinion
 from vwkde.information._pairing import Paired, find_units, in_canonical_order, pair_rows
+from vwkde.information._series import in_time
 from vwkde.information._tables import codes_of
 from vwkde.results import Estimate
 
@@ -36,6 +41,11 @@ def conditional_mutual_information(
     confidence_level: float = 0.95,
     random_state: Any = 0,
     groups: Any = None,
+    lag: int = 0,
+    z_lag: int = 0,
+    blocks: int | Literal["auto"] | None = None,
+    missing: Literal["refuse", "indicator"] = "refuse",
+    dates: Literal["refuse", "number", "drop"] = "refuse",
     unit: str = "nats",
     **parameters: Any,
 ) -> Estimate:
@@ -49,7 +59,7 @@ def conditional_mutual_information(
     Parameters
     ----------
     X : array-like of shape (n, d) or (n,)
-        An array, DataFrame or CPU tensor.
+        An array, table, CPU tensor or path, as in `mutual_information`.
     Y : array-like of shape (n, e) or (n,)
         The same number of rows: row i of Y belongs to row i of X.
     Z : array-like of shape (n, f) or (n,)
@@ -63,6 +73,19 @@ def conditional_mutual_information(
         Seeds the pairing and every other random choice.
     groups : array-like of shape (n,), optional
         Which rows belong together, as in `mutual_information`.
+    missing : {"refuse", "indicator"}, default="refuse"
+        What missing values do, as in `DensityRatio`.
+    dates : {"refuse", "number", "drop"}, default="refuse"
+        What columns of dates or times do, as in `DensityRatio`.
+    lag : int, default=0
+        For time series, whose rows are in the order of time: X is taken this many rows before Y. Negative lags take it
+        after Y. With `groups`, no lag reaches from one group into another.
+    z_lag : int, default=0
+        The same for Z: with `Z=Y, lag=1, z_lag=1` the result is the transfer entropy from X to Y.
+    blocks : int or "auto", optional
+        For time series: the number of consecutive rows that count as a group, since they remember each other. "auto"
+        takes twice as many as a column remembers, by its autocorrelation. It is the default if there is a lag and no
+        groups are given.
     unit : {"nats", "bits"}, default="nats"
         The unit of the value and its errors.
     **parameters : dict
@@ -82,8 +105,8 @@ def conditional_mutual_information(
     Warns
     -----
     DegenerateDataWarning
-        If a column of one of X and (Y, Z) is a function of the other, as far as the rows show: the information may be
-        infinite.
+        If X or Y is a function of Z: the information is zero. If a column of one of X and (Y, Z) is a function of the
+        other, as far as the rows show: the information may be infinite.
 
     Examples
     --------
@@ -98,15 +121,19 @@ def conditional_mutual_information(
     True
     """
     check_report(confidence_level, unit)
-    x, y, z = check_rows(X=X, Y=Y, Z=Z)
-    x, y = in_canonical_order(x, y)
+    given = check_rows(Reading(missing, dates), X=X, Y=Y, Z=Z)
+    lags = {"lag": lag, "": 0, "z_lag": z_lag}
+    (x, y, z), groups = in_time(given, lags, groups, blocks, "conditional_mutual_information")
     asked = Asked(conditional_mutual_information, method, random_state, parameters)
     asked.ratio()._check_parameters(x, y)
+    x, y = in_canonical_order(beyond(z, x), beyond(z, y))
     group = find_units(np.concatenate([x, z], axis=1), y, groups, random_state, "conditional_mutual_information")
     repeated = groups is None and group is not None
     estimate_of = partial(_estimate, asked, not repeated)
     codes = None if repeated else codes_of(z)
-    if codes is not None and _are_enough(codes, group):
+    if not (x.shape[1] and y.shape[1]):
+        estimate = _nothing_left(len(x))
+    elif codes is not None and _are_enough(codes, group):
         estimate = _by_values(x, y, codes, group, estimate_of)
     else:
         estimate = _by_difference(x, y, z, group, estimate_of)
@@ -125,22 +152,47 @@ def _are_enough(codes: Ints, group: Ints | None) -> bool:
     return bool(np.bincount(rows).min() >= _FEWEST_ROWS)
 
 
-def _by_difference(x: Array, y: Array, z: Array, group: Ints | None, estimate_of: _EstimateOf) -> Estimate:
-    """Return I(X; Y, Z) − I(X; Z).
+def _nothing_left(rows: int) -> Estimate:
+    """Return zero: what is known already cannot be told."""
+    warn("X or Y is a function of Z: given Z it is known, and the information is zero.", DegenerateDataWarning)
+    return Estimate(0.0, 1 / rows, _KIND, diagnostics={"rows": rows})
 
-    The first is the larger one in truth. If it is not, its fit in more columns misses at least as much as that.
+
+def _in_order(x: Array, y: Array, z: Array) -> tuple[Array, Array]:
+    """Return a discrete one first, so that its classes are compared; else the one about which Z says less.
+
+    The difference of two large terms is as uncertain as they are.
     """
-    (whole, paired), (part, _) = (estimate_of(x, other, group) for other in (np.concatenate([y, z], axis=1), z))
-    value = whole.estimate.value - part.estimate.value
+    discrete = [codes_of(each) is not None for each in (x, y)]
+    if discrete[0] != discrete[1]:
+        return (x, y) if discrete[0] else (y, x)
+    return (x, y) if linear_information(x, z) <= linear_information(y, z) else (y, x)
+
+
+def _by_difference(x: Array, y: Array, z: Array, group: Ints | None, estimate_of: _EstimateOf) -> Estimate:
+    """Return I(X; Y, Z) − I(X; Z), or the same with X and Y exchanged.
+
+    If X is a function of Z, both are infinite, and those with Y first are used. The first term is the larger one in
+    truth. If it is not, its fit in more columns misses at least as much as that.
+    """
+    x, y = _in_order(x, y, z)
+    part, _ = estimate_of(x, z, group)
+    if part.estimate.open_above:
+        other, _ = estimate_of(y, z, group)
+        if not other.estimate.open_above:
+            x, y, part = y, x, other
+    whole, paired = estimate_of(x, np.concatenate([y, z], axis=1), group)
+    open_above = whole.estimate.open_above or part.estimate.open_above
+    difference = whole.estimate.value - part.estimate.value
     least = x.shape[1] * y.shape[1] / (2 * paired.rows**2)
     doubts = whole.estimate.systematic_error, part.estimate.systematic_error
     return replace(
         whole.estimate,
-        value=value,
+        value=max(difference, 0.0) if open_above else difference,
         kind=_KIND,
         standard_error=float(np.sqrt(paired.variance_of_mean(whole.log_ratio - part.log_ratio) + least)),
-        systematic_error=float(np.linalg.norm([*doubts, min(value, 0.0)])),
-        open_above=whole.estimate.open_above or part.estimate.open_above,
+        systematic_error=float(np.linalg.norm([*doubts, min(difference, 0.0)])),
+        open_above=open_above,
         diagnostics={"rows": len(x), "terms": [whole.estimate.value, part.estimate.value]},
     )
 

@@ -13,7 +13,7 @@ number of rows and columns, and also with ties.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from vwkde._answers.permutation import check_permutations, decide
 from vwkde._coordinates.axes import white
 from vwkde._coordinates.normal_scores import fit_normal_scores
 from vwkde._data.groups import FEWEST_GROUPS, check_groups
+from vwkde._data.reading import Reading
 from vwkde._data.validation import Array
 from vwkde._display.p_values import PermutationResult
 from vwkde._display.waiting import shown_while_waiting
@@ -74,7 +75,14 @@ class IndependenceResult(PermutationResult):
 
 @shown_while_waiting
 def independence_test(
-    X: Any, Y: Any, *, n_permutations: int = 499, random_state: Any = 0, groups: Any = None
+    X: Any,
+    Y: Any,
+    *,
+    n_permutations: int = 499,
+    random_state: Any = 0,
+    groups: Any = None,
+    missing: Literal["refuse", "indicator"] = "refuse",
+    dates: Literal["refuse", "number", "drop"] = "refuse",
 ) -> IndependenceResult:
     """Test whether X and Y are independent.
 
@@ -85,7 +93,7 @@ def independence_test(
     Parameters
     ----------
     X : array-like of shape (n, d) or (n,)
-        An array, DataFrame or CPU tensor.
+        An array, table, CPU tensor or path, as in `mutual_information`.
     Y : array-like of shape (n, e) or (n,)
         The same number of rows: row i of Y belongs to row i of X.
     n_permutations : int, default=499
@@ -97,6 +105,10 @@ def independence_test(
         Which rows belong together, such as those of a patient or of a time block: the label of each row. The rows of
         Y of a whole group are exchanged with those of another group of the same size, in their order. At least 5 groups
         must have the same size as another one.
+    missing : {"refuse", "indicator"}, default="refuse"
+        What missing values do, as in `DensityRatio`.
+    dates : {"refuse", "number", "drop"}, default="refuse"
+        What columns of dates or times do, as in `DensityRatio`.
 
     Returns
     -------
@@ -119,7 +131,7 @@ def independence_test(
     True
     """
     count = check_permutations(n_permutations, "independence_test")
-    x, y = check_rows(X=X, Y=Y)
+    x, y = check_rows(Reading(missing, dates), X=X, Y=Y)
     rows = len(x)
     random = np.random.default_rng(check_random_state(random_state).randint(2**31))
     group = check_groups(groups, len(x), "independence_test")

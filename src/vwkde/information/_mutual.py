@@ -1,16 +1,19 @@
 """How much information two sets of columns have about each other."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from vwkde._answers.kinds import check_interval, check_unit
-from vwkde._data.validation import Array, check_table
+from vwkde._data.intake import check_table
+from vwkde._data.reading import PLAIN, Reading
+from vwkde._data.validation import Array
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning
 from vwkde.information._forms import Asked, information
 from vwkde.information._pairing import in_canonical_order, make_pairs
+from vwkde.information._series import in_time
 from vwkde.results import Estimate
 
 
@@ -23,6 +26,10 @@ def mutual_information(
     confidence_level: float = 0.95,
     random_state: Any = 0,
     groups: Any = None,
+    lag: int = 0,
+    blocks: int | Literal["auto"] | None = None,
+    missing: Literal["refuse", "indicator"] = "refuse",
+    dates: Literal["refuse", "number", "drop"] = "refuse",
     unit: str = "nats",
     **parameters: Any,
 ) -> Estimate:
@@ -45,7 +52,7 @@ def mutual_information(
     Parameters
     ----------
     X : array-like of shape (n, d) or (n,)
-        An array, DataFrame or CPU tensor.
+        An array, table or column of one (see the guide's page on tables), CPU tensor, or the path of a file.
     Y : array-like of shape (n, e) or (n,)
         The same number of rows: row i of Y belongs to row i of X.
     method : {"vwkde-mb", "vwkde-mf", "kde"}, optional
@@ -58,6 +65,17 @@ def mutual_information(
         Which rows belong together, such as those of a patient or of a time block: the label of each row, of any
         hashable type, at least 5 different ones. Rows of a group are held out together and never paired with each
         other, and the standard error counts them as dependent.
+    missing : {"refuse", "indicator"}, default="refuse"
+        What missing values do, as in `DensityRatio`.
+    dates : {"refuse", "number", "drop"}, default="refuse"
+        What columns of dates or times do, as in `DensityRatio`.
+    lag : int, default=0
+        For time series, whose rows are in the order of time: X is taken this many rows before Y. Negative lags take it
+        after Y. With `groups`, no lag reaches from one group into another.
+    blocks : int or "auto", optional
+        For time series: the number of consecutive rows that count as a group, since they remember each other. "auto"
+        takes twice as many as a column remembers, by its autocorrelation. It is the default if there is a lag and no
+        groups are given.
     unit : {"nats", "bits"}, default="nats"
         The unit of the value and its errors.
     **parameters : dict
@@ -94,9 +112,17 @@ def mutual_information(
     True
     >>> vwkde.mutual_information(x, y, unit="bits").unit
     'bits'
+
+    A time series that follows another one two rows later:
+
+    >>> late = np.roll(x, 2) + rng.normal(size=500)
+    >>> vwkde.mutual_information(x, late, lag=2).interval[0] > 0.2
+    True
     """
     check_report(confidence_level, unit)
-    x, y = in_canonical_order(*check_rows(X=X, Y=Y))
+    given = check_rows(Reading(missing, dates), X=X, Y=Y)
+    (x, y), groups = in_time(given, {"lag": lag, "": 0}, groups, blocks, "mutual_information")
+    x, y = in_canonical_order(x, y)
     asked = Asked(mutual_information, method, random_state, parameters)
     asked.ratio()._check_parameters(x, y)
     paired = make_pairs(x, y, groups, random_state)
@@ -122,9 +148,9 @@ def warn_if_open(estimate: Estimate) -> None:
         )
 
 
-def check_rows(**given: Any) -> list[Array]:
+def check_rows(reading: Reading = PLAIN, **given: Any) -> list[Array]:
     """Return samples, given by name, as arrays with equally many rows, or raise."""
-    samples = [check_table(values, name) for name, values in given.items()]
+    samples = [check_table(values, name, reading).values for name, values in given.items()]
     rows = [len(values) for values in samples]
     if len(set(rows)) > 1:
         names, counts = (" and ".join(map(str, each)) for each in (given, rows))

@@ -105,6 +105,7 @@ class RatioAnswers(AnswersAtPoints):
         open_above = may_be_infinite(self.diagnostics_, kind, order, degenerate) or moment_may_be_infinite(
             p, kind, order
         )
+        open_above = open_above or self._held.layout.is_coarse
         warn_if_contradictory({kind: (value, error)}, p, q, self.guide, self.diagnostics_["weighting"])
         systematic = systematic_error(self._fitted, compute, error)
         estimate = Estimate(
@@ -233,7 +234,7 @@ class RatioAnswers(AnswersAtPoints):
         """
         in_order = self._fitted.samples[side].in_given_order(self._fitted.average.at_samples(averages)[side])
         counted, absent = self._held.expanded(side, in_order), self._held.absent[side]
-        return counted if absent is None else absent.among(counted, self._log_ratio(absent.rows))
+        return counted if absent is None else absent.among(counted, self._log_ratio_at(absent.rows))
 
     def _count_rows(self) -> dict[str, Any]:
         """Return the rows that were given and those that are distinct, if rows repeat others."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -12,8 +13,9 @@ from vwkde._answers.pointwise import log_ratio_errors
 from vwkde._answers.posterior import posterior
 from vwkde._compute.parallel import at_most
 from vwkde._data.in_memory import Held
+from vwkde._data.intake import check_points
 from vwkde._data.sources import is_elsewhere, read_all
-from vwkde._data.validation import Array, check_sample, like_input
+from vwkde._data.validation import Array, like_input
 from vwkde._fit.fitted import Fitted
 from vwkde._models.weights.protocol import Weight
 
@@ -205,9 +207,12 @@ class AnswersAtPoints:
         points = self._points(x)
         return like_input(self._fitted.residual_bias(self._fitted.average.main.place(points)), x)
 
-    @on_its_threads
     def _log_ratio(self, x: Any) -> Floats:
-        points = self._points(x)
+        return self._log_ratio_at(self._points(x))
+
+    @on_its_threads
+    def _log_ratio_at(self, points: Array) -> Floats:
+        """Return the log ratio at points that are encoded as the samples were."""
         return self._fitted.average.log_ratio(points)
 
     @on_its_threads
@@ -216,8 +221,7 @@ class AnswersAtPoints:
 
     def _points(self, x: Any) -> Array:
         check_is_fitted(self, "weight_")
-        names = tuple(getattr(self, "feature_names_in_", ())) or None
-        like = self.n_features_in_, names, "numerator"
-        return check_sample(read_all(x, "points", like) if is_elsewhere(x) else x, "points", like, self._held.left_out)[
-            0
-        ]
+        layout = self._held.layout
+        if is_elsewhere(x) and not isinstance(x, str | Path):
+            x = read_all(x, "points", (layout.count, layout.given, "numerator"))
+        return check_points(x, "points", layout)

@@ -14,7 +14,9 @@ from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET
 from vwkde._compute.resources import Resources
 from vwkde._data.groups import refuse_groups
 from vwkde._data.in_memory import Held, hold_all, hold_some
+from vwkde._data.mixed_files import read_text_file
 from vwkde._data.pairs import Pairs
+from vwkde._data.reading import DATES, MISSING, Reading
 from vwkde._data.sources import is_elsewhere
 from vwkde._display import html
 from vwkde._display.waiting import shown_while_waiting
@@ -98,6 +100,11 @@ class DensityRatio(RatioWeights, html.ShownWhenFitted, BaseEstimator):  # type: 
     device : str, optional
         Where to compute and to train networks: "cpu", "cuda" or another torch device. By default, the device of the
         tensors given to `fit`, and the CPU for other input.
+    missing : {"refuse", "indicator"}, default="refuse"
+        Missing values (NaN, None, null) raise an error, or they are information: "indicator" adds a 0/1 column for each
+        column that has them, and fills in a value in the middle of the others.
+    dates : {"refuse", "number", "drop"}, default="refuse"
+        Columns of dates or times raise an error, become numbers (seconds since 1970), or are left out.
 
     Attributes
     ----------
@@ -168,6 +175,8 @@ class DensityRatio(RatioWeights, html.ShownWhenFitted, BaseEstimator):  # type: 
         "n_threads": [Interval(Integral, 1, None, closed="left"), None],
         "engine": [StrOptions(set(ENGINE_NAMES))],
         "device": [str, None],
+        "missing": [StrOptions(set(MISSING))],
+        "dates": [StrOptions(set(DATES))],
     }
 
     def __init__(
@@ -188,6 +197,8 @@ class DensityRatio(RatioWeights, html.ShownWhenFitted, BaseEstimator):  # type: 
         n_threads: int | None = None,
         engine: str = "auto",
         device: str | None = None,
+        missing: Literal["refuse", "indicator"] = "refuse",
+        dates: Literal["refuse", "number", "drop"] = "refuse",
     ) -> None:
         self.guide = guide
         self.weighting = weighting
@@ -204,6 +215,8 @@ class DensityRatio(RatioWeights, html.ShownWhenFitted, BaseEstimator):  # type: 
         self.n_threads = n_threads
         self.engine = engine
         self.device = device
+        self.missing = missing
+        self.dates = dates
 
     @shown_while_waiting
     def fit(
@@ -291,14 +304,16 @@ class DensityRatio(RatioWeights, html.ShownWhenFitted, BaseEstimator):  # type: 
     ) -> Self:
         """Fit samples some of whose rows were made from others; see `Sample`."""
         resources = self._check_parameters(numerator, denominator)
+        numerator, denominator = read_text_file(numerator), read_text_file(denominator)
+        reading = Reading(self.missing, self.dates)
         seed = int(check_random_state(self.random_state).randint(2**31))
         weights = numerator_weight, denominator_weight
         elsewhere = resources.executor.spreads or is_elsewhere(numerator) or is_elsewhere(denominator)
         if elsewhere and all(fold is None for fold in folds):
             refuse_groups(groups, "fit", "for samples in files, on a Dask cluster or with engine='dask'")
-            held = hold_some(numerator, denominator, weights, self.max_held, seed, resources)
+            held = hold_some(numerator, denominator, weights, self.max_held, seed, resources, reading)
         else:
-            held = hold_all(numerator, denominator, weights, groups)
+            held = hold_all(numerator, denominator, weights, groups, reading)
         problem = make_problem(held, Numerics(seed, held.dtype, resources), copies, folds, pairs)
         self._keep(self._fit_problem(problem), problem.held)  # an earlier fit stays until this one has succeeded
         return self
@@ -316,10 +331,10 @@ class DensityRatio(RatioWeights, html.ShownWhenFitted, BaseEstimator):  # type: 
         self.guide_, self.bandwidth_, self.weight_ = ratio.guide.name, ratio.bandwidth, ratio.weight
         self.held_rows_ = held.rows
         self._diagnostics = {}
-        self.n_features_in_ = held.data[0].shape[1]
+        self.n_features_in_ = held.layout.count
         self.__dict__.pop("feature_names_in_", None)
-        if held.names:
-            self.feature_names_in_ = np.asarray(held.names, dtype=object)
+        if held.layout.given:
+            self.feature_names_in_ = np.asarray(held.layout.given, dtype=object)
 
     def _fit_problem(self, problem: Problem) -> Fitted:
         """Fit the form that the guide asks for."""

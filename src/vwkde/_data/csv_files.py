@@ -1,0 +1,108 @@
+"""CSV files: the delimiter, the decimal mark, and whether the first line has the names of the columns.
+
+A first line of words is a line of names. One that holds numbers may be either, and reading names as a row, or a row as
+names, changes the answer without a word. It is names where it cannot be a row, a row where it looks like the others,
+and refused otherwise: the user then says which it is.
+"""
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from vwkde._data.frames import Frame
+from vwkde._data.kinds import NUMBER, kind_of
+
+_MISSING = frozenset({"", "na", "n/a", "nan", "null", "none"})
+_WHOLE = re.compile(r"\+?\d+")
+_FEWEST_NUMBERED = 3
+"""Names 0, 1, 2 … from which they are no row by chance: pandas gives these to columns without names."""
+
+
+def read_csv(path: Path, header: bool | None = None) -> Frame:
+    """Return the content of a CSV file; `header` says whether the first line has names, None to find out."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        head = [line for line, _ in zip(file, range(2), strict=False)]
+    if not head:
+        raise ValueError("the file is empty; it must have at least one row.")
+    delimiter = next((mark for mark in "\t;, " if mark in head[0].strip()), ",")
+    first = next(csv.reader(head[:1], delimiter=delimiter))
+    decimal = "," if delimiter != "," and "," in head[-1] else "."
+    numbered = [str(place) for place in range(len(first))]
+    rest = _read(path, delimiter, decimal, 1, numbered) if len(head) > 1 else pa.table([[]] * len(first), numbered)
+    if _are_names(first, rest, decimal) if header is None else header:
+        return Frame(rest.rename_columns(first), tuple(first))
+    return Frame(_read(path, delimiter, decimal, 0, numbered), None)
+
+
+def _read(path: Path, delimiter: str, decimal: str, skip: int, names: list[str]) -> pa.Table:
+    """Read the rows after some lines. Types are guessed by the first megabyte, or by all if that was not enough."""
+    options = {
+        "parse_options": pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=False),
+        "convert_options": pacsv.ConvertOptions(
+            decimal_point=decimal, strings_can_be_null=True, quoted_strings_can_be_null=False
+        ),
+    }
+    reading: dict[str, Any] = {"column_names": names, "skip_rows": skip}
+    try:
+        return pacsv.read_csv(path, read_options=pacsv.ReadOptions(**reading), **options)
+    except pa.ArrowInvalid as error:
+        if "conversion error" not in str(error):
+            raise
+        whole = pacsv.ReadOptions(**reading, block_size=path.stat().st_size + 1)
+        return pacsv.read_csv(path, read_options=whole, **options)
+
+
+def _are_names(first: list[str], rest: pa.Table, decimal: str) -> bool:
+    """Return whether the fields of the first line are names, by the rows that follow; raise if nobody can tell."""
+    numbers = [_number(field, decimal) for field in first]
+    numeric = [kind_of(column.type) == NUMBER for column in rest.columns]
+    present = [field.strip().lower() not in _MISSING for field in first]
+    words = [number is None and given for number, given in zip(numbers, present, strict=True)]
+    if any(word and is_numeric for word, is_numeric in zip(words, numeric, strict=True)):
+        return True
+    if all(number is None for number in numbers):
+        return len(set(first)) == len(first)
+    if first == [str(place) for place in range(len(first))] and len(first) >= _FEWEST_NUMBERED:
+        return True
+    if not all(present) or len(set(first)) < len(first) or any(number is not None and number < 0 for number in numbers):
+        return False
+    if _looks_like_the_rows(first, numbers, rest):
+        return False
+    raise ValueError(
+        f"the first line ({','.join(first):.60}) may be the names of the columns or a row of numbers. Say which: give "
+        f"--header or --no-header on the command line; in Python, read the file with pandas or polars."
+    )
+
+
+def _looks_like_the_rows(first: list[str], numbers: list[float | None], rest: pa.Table) -> bool:
+    """Return whether all numbers are near the others of their columns, and written as these are, or in no order."""
+    places = [place for place, number in enumerate(numbers) if number is not None]
+    given = [number for number in numbers if number is not None]
+    if not rest.num_rows or any(kind_of(rest.column(place).type) != NUMBER for place in places):
+        return False
+    ranges = [pc.min_max(rest.column(place)).as_py() for place in places]
+    if not all(_is_near(number, **ends) for ends, number in zip(ranges, given, strict=True)):
+        return False
+    whole = all(_WHOLE.fullmatch(first[place].strip()) for place in places)
+    in_whole_columns = all(pa.types.is_integer(rest.column(place).type) for place in places)
+    increasing = len(given) > 1 and given == sorted(given)
+    return not whole or (in_whole_columns and not increasing)
+
+
+def _is_near(number: float, min: float | None, max: float | None) -> bool:
+    """Return whether a number is in the range of others, widened by itself on both sides: the next of a series is."""
+    if min is None or max is None:
+        return False
+    return float(2 * min - max) <= number <= float(2 * max - min)
+
+
+def _number(field: str, decimal: str) -> float | None:
+    try:
+        return float(field.replace(decimal, "."))
+    except ValueError:
+        return None

@@ -1,0 +1,162 @@
+"""What is learnt from samples about their columns: which to use, and how they become numbers."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from vwkde._data.encoding import Category, Column, Encoding, Number
+from vwkde._data.kinds import CATEGORY, DATE
+from vwkde._data.reading import Reading
+from vwkde._data.tallies import ColumnError, Tally, tally
+from vwkde._runtime.warn import warn
+from vwkde.exceptions import DegenerateDataWarning
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_EXPECTED, _SMALL_SHARE = 5.0, 0.05
+"""A level is rare if some sample would have fewer rows of it than this, were the shares equal in all samples, so that
+it may be absent there by chance, and if it has a smaller share than this of all rows."""
+MOST_LEVELS = 20
+"""Levels of a category that have columns of their own; there must be few, since each costs time and tells little."""
+_LARGE_SHARE = 0.05
+"""Share of rare levels among a sample's rows from which there is a warning."""
+_FEW_ROWS = 20
+"""Rows up to which different texts in all of them are no sign of names or ids."""
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Tallied:
+    """A sample, by name, and what each of its columns shows."""
+
+    sample: str
+    columns: dict[str, Tally]
+
+    def plus(self, other: "Tallied") -> "Tallied":
+        """Return what both pieces of the sample show."""
+        return Tallied(self.sample, {name: each.plus(other.columns[name], name) for name, each in self.columns.items()})
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """How to encode the columns that are used, and the names of those that are not."""
+
+    encoding: Encoding
+    left_out: tuple[str, ...]
+
+
+def tally_table(table: "pa.Table", sample: str) -> Tallied:
+    """Return what each column of a table shows."""
+    pairs = zip(table.column_names, table.columns, strict=True)
+    return Tallied(sample, {name: tally(column, name, sample) for name, column in pairs})
+
+
+def learn(samples: Sequence[Tallied], reading: Reading, chosen: bool = False) -> Learnt:
+    """Return how the columns of all samples become numbers.
+
+    Texts that differ in most rows are left out, as names and ids are, unless the columns were `chosen`. Rare levels of
+    a category are joined if there are two samples to compare, and all levels stay apart if there is only one.
+    """
+    together = {
+        name: reduce(lambda one, other: one.plus(other, name), (sample.columns[name] for sample in samples))
+        for name in samples[0].columns
+    }
+    dates = [name for name, each in together.items() if each.kind == DATE]
+    if dates and reading.dates == "refuse":
+        raise _dates_refused(dates, together)
+    dropped = dates if reading.dates == "drop" else []
+    used = [name for name in together if name not in dropped]
+    if reading.missing == "refuse":
+        for sample in samples:
+            refuse_missing(sample.sample, {name: sample.columns[name].missing for name in used})
+    texts = [name for name in used if together[name].kind == CATEGORY and _are_texts(name, samples)]
+    if texts:
+        _report_texts(texts, together, chosen or len(texts) == len(used))
+    columns = [_column(name, samples, together[name]) for name in used if name not in texts]
+    return Learnt(Encoding(tuple(columns)), (*dropped, *texts))
+
+
+def refuse_missing(sample: str, missing: dict[str, int]) -> None:
+    """Raise if values are missing, by the number of them in each column."""
+    gaps = {name: count for name, count in missing.items() if count}
+    if not gaps:
+        return
+    listed = ", ".join(f"{count} in column {name!r}" for name, count in list(gaps.items())[:_MOST_NAMED])
+    more = f" and others in {len(gaps) - _MOST_NAMED} more columns" if len(gaps) > _MOST_NAMED else ""
+    raise ColumnError(
+        f"The {sample} must have no missing values. Got {listed}{more}; give missing='indicator' to use them as "
+        f"information, drop those rows, or fill them in."
+    )
+
+
+def _dates_refused(names: list[str], together: dict[str, Tally]) -> ColumnError:
+    listed = ", ".join(f"{name!r} ({together[name].data_type})" for name in names[:_MOST_NAMED])
+    return ColumnError(
+        f"The samples must hold numbers, true and false, or categories. Got dates or times in column {listed} instead; "
+        f"give dates='number' to use them as numbers, or dates='drop' to leave them out."
+    )
+
+
+def _are_texts(name: str, samples: Sequence[Tallied]) -> bool:
+    """Return whether a column has another text in most rows of each sample, or only rare ones: names, ids, remarks."""
+    columns = [sample.columns[name] for sample in samples]
+    distinct = all(each.present > _FEW_ROWS and len(each.levels) > each.present / 2 for each in columns)
+    levels = [each.levels for each in columns]
+    return distinct or (any(levels) and not _by_frequency(levels)[0])
+
+
+def _report_texts(names: list[str], together: dict[str, Tally], must_be_used: bool) -> None:
+    listed = ", ".join(f"{name!r} ({len(together[name].levels)} in {together[name].present} rows)" for name in names)
+    if must_be_used:
+        raise ColumnError(
+            f"Categories must have few levels for their rows. Got different texts in most rows, as names and ids have, "
+            f"in {listed}; drop these columns, or turn them into categories or numbers."
+        )
+    warn(
+        f"Columns with different texts in most rows, as names and ids have, were left out: {listed}. To use them, turn "
+        f"them into categories or numbers.",
+        DegenerateDataWarning,
+    )
+
+
+def _column(name: str, samples: Sequence[Tallied], whole: Tally) -> Column:
+    if whole.kind != CATEGORY:
+        return Number(name, whole.kind, whole.middle if whole.missing else None, whole.single)
+    counts, gaps = [sample.columns[name].levels for sample in samples], bool(whole.missing)
+    frequent, rare = _by_frequency(counts)
+    if len(samples) == 1:
+        return Category(name, (*frequent, *rare), may_be_missing=gaps, apart=len(whole.levels) <= MOST_LEVELS)
+    if _is_rare(sum(whole.levels[level] for level in rare), counts):
+        return Category(name, tuple(frequent), tuple(rare), may_be_missing=gaps)
+    coarse = _report_rare(name, rare, counts)
+    return Category(name, tuple(frequent), has_other=bool(rare), may_be_missing=gaps, coarse=coarse)
+
+
+def _by_frequency(counts: list[Counter[str]]) -> tuple[list[str], list[str]]:
+    """Return the levels, the most frequent first, and apart from them those that are rare, or beyond the first ones."""
+    together = sum(counts, Counter())
+    order = sorted(together, key=lambda level: (-together[level], level))
+    frequent = [level for level in order[:MOST_LEVELS] if not _is_rare(together[level], counts)]
+    return frequent, order[len(frequent) :]
+
+
+def _is_rare(rows: int, counts: list[Counter[str]]) -> bool:
+    totals = [each.total() for each in counts]
+    share = rows / max(1, sum(totals))
+    return share < _SMALL_SHARE and share * min(totals) < _EXPECTED
+
+
+def _report_rare(name: str, rare: list[str], counts: list[Counter[str]]) -> bool:
+    """Warn if many rows have rare levels, and return whether they do."""
+    share = max(sum(each[level] for level in rare) / max(1, each.total()) for each in counts)
+    if share > _LARGE_SHARE:
+        warn(
+            f"Column {name!r} has so many levels that {len(rare)} of them, with {share:.0%} of the rows of a sample, "
+            f"count as one: differences among these do not show, and divergences are lower limits. Join levels that "
+            f"belong together.",
+            DegenerateDataWarning,
+        )
+    return share > _LARGE_SHARE
