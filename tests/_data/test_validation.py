@@ -174,6 +174,16 @@ def test_degenerate_columns_are_told_and_left_out():
     assert found.value == pytest.approx(clean, rel=1e-6)
 
 
+def test_a_constant_column_does_not_make_a_divergence_infinite():
+    """The default's choice for these rows is a guide of the columns as given, in which the constant one is."""
+    random = np.random.default_rng(0)
+    p, q = random.normal(0.3, 1, (500, 4)), random.normal(0, 1, (500, 4))
+    with pytest.warns(vwkde.DegenerateDataWarning) as raised:
+        found = vwkde.kl_divergence(np.insert(p, 4, 0.0, axis=1), np.insert(q, 4, 0.0, axis=1))
+    assert len(raised) == 1
+    assert not found.open_above
+
+
 def test_a_column_constant_in_one_sample_only_gives_a_finite_answer():
     p = P.copy()
     p[:, 0] = 0.0

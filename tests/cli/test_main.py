@@ -134,6 +134,49 @@ def test_columns_that_cannot_be_used_are_told_with_the_option_that_chooses_other
     assert err.endswith("Or choose columns with --columns a,b,c.\n")
 
 
+@pytest.fixture
+def mixed(folder):
+    random = np.random.default_rng(5)
+    for name, shift in (("p", 0.4), ("q", 0.0)):
+        frame = pd.DataFrame({"x": random.normal(shift, 1, 200), "colour": random.choice(["red", "blue"], 200)})
+        frame["day"] = pd.date_range("2026-01-01", periods=200).strftime("%Y-%m-%d")
+        frame.mask(random.random(frame.shape) < 0.1).to_csv(folder / f"{name}_mixed.csv", index=False)
+    return "p_mixed.csv", "q_mixed.csv"
+
+
+def test_gaps_and_dates_are_told_with_the_options_that_help(run, mixed):
+    *_, err = run("kl", *mixed)
+    assert "dates or times in column 'day' (date32[day]) instead; give --dates number" in err
+    *_, err = run("kl", *mixed, "--dates", "drop")
+    assert "in column 'x'" in err
+    assert "give --missing indicator to use them" in err
+    assert err.count("\n") == 1
+
+
+def test_mixed_tables_from_csv_give_the_answer_of_the_same_frames(run, mixed):
+    options = "--missing", "indicator", "--dates", "number", "--method", "classifier"
+    status, out, _ = run("kl", *mixed, *options, "--json")
+    frames = [pd.read_csv(path, parse_dates=["day"]) for path in mixed]
+    expected = vwkde.kl_divergence(*frames, missing="indicator", dates="number", method="classifier")
+    assert status == 0
+    assert json.loads(out)["value"] == pytest.approx(expected.value)
+    status, out, _ = run("ratio", *mixed, "--at", mixed[0], *options)
+    assert (status, out.count("\n")) == (0, 201)
+
+
+def test_numbers_in_the_first_line_are_names_or_a_row_as_the_user_says(run, folder):
+    for name, sample in (("p", P), ("q", Q)):
+        pd.DataFrame(sample, columns=["2019", "2020", "2021"]).to_csv(folder / f"{name}_years.csv", index=False)
+    files = "p_years.csv", "q_years.csv"
+    status, _, err = run("kl", *files)
+    assert status == 2
+    assert err.startswith("error: p_years.csv: the first line (2019,2020,2021) may be the names of the columns")
+    status, out, _ = run("kl", *files, "--header", "--method", "classifier", "--json")
+    assert json.loads(out)["diagnostics"]["rows"] == [len(P), len(Q)]
+    status, out, _ = run("kl", *files, "--no-header", "--method", "classifier", "--json")
+    assert json.loads(out)["diagnostics"]["rows"] == [len(P) + 1, len(Q) + 1]
+
+
 @pytest.mark.filterwarnings("default")
 def test_warnings_are_one_line(run, folder):
     np.save(folder / "far.npy", Q + 100)

@@ -27,21 +27,23 @@ _OTHER = "(other)"
 
 @dataclass(frozen=True)
 class Number:
-    """A column of numbers, truth values or dates. Missing values are replaced by `fill` and marked; None: none may be.
+    """A column of numbers, truth values or dates: its name in the table, and what it means.
 
-    Parameters of all columns: `name` is that in the table, `kind` what the column means.
+    Missing values are replaced by `fill`, unless that is None and none may be missing; `marks` says whether they have a
+    0/1 column, which few of them are not worth.
     """
 
     name: str
     kind: str
     fill: float | None = None
+    marks: bool = True
     single: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the encoded columns."""
         values = () if self.kind == EMPTY else (self.name,)
-        return values if self.fill is None else (*values, f"{self.name} is missing")
+        return (*values, f"{self.name} is missing") if self.fill is not None and self.marks else values
 
     def encode(self, column: "pa.ChunkedArray", sample: str) -> Floats:
         """Return the encoded columns."""
@@ -49,9 +51,10 @@ class Number:
         missing = np.isnan(values)
         if self.fill is None:
             _refuse_new_gaps(int(missing.sum()), self.name, sample)
-            return values[:, None]
-        marked = [np.where(missing, self.fill, values), missing.astype(np.float64)]
-        return np.column_stack(marked[1:] if self.kind == EMPTY else marked)
+        filled = values if self.fill is None else np.where(missing, self.fill, values)
+        columns = [filled, missing.astype(np.float64)]
+        first = 1 if self.kind == EMPTY else 0
+        return np.stack(columns[first : first + len(self.names)], axis=1)
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ class Category:
     joined: tuple[str, ...] = ()
     has_other: bool = False
     may_be_missing: bool = False
+    marks: bool = True
     apart: bool = True
     coarse: bool = False
     kind: str = CATEGORY
@@ -77,7 +81,7 @@ class Category:
         """The names of the encoded columns."""
         levels = (*self.levels, _OTHER) if self.has_other else self.levels
         values = tuple(f"{self.name}={level}" for level in levels[1:]) if self.apart else (self.name,)
-        return (*values, f"{self.name} is missing") if self.may_be_missing else values
+        return (*values, f"{self.name} is missing") if self.may_be_missing and self.marks else values
 
     def encode(self, column: "pa.ChunkedArray", sample: str) -> Floats:
         """Return the encoded columns; levels that were not seen are others, or an error if there are none."""
@@ -87,7 +91,8 @@ class Category:
         levels = len(self.levels) + self.has_other
         values = codes[:, None] == np.arange(1, levels) if self.apart else codes[:, None]
         values = np.where(missing[:, None], 0.0, values)
-        return np.column_stack([values, missing]) if self.may_be_missing else np.asarray(values, dtype=np.float64)
+        columns = [values, missing[:, None]] if self.may_be_missing and self.marks else [values]
+        return np.concatenate(columns, axis=1, dtype=np.float64)
 
     def _codes(self, column: "pa.ChunkedArray", sample: str) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """Return the number of each row's level, and which rows are missing."""

@@ -75,6 +75,8 @@ def learn(samples: Sequence[Tallied], reading: Reading, chosen: bool = False) ->
     texts = [name for name in used if together[name].kind == CATEGORY and _are_texts(name, samples)]
     if texts:
         _report_texts(texts, together, chosen or len(texts) == len(used))
+    if not used:
+        raise ColumnError("No column is left: all hold dates or times. Give dates='number' to use them as numbers.")
     columns = [_column(name, samples, together[name]) for name in used if name not in texts]
     return Learnt(Encoding(tuple(columns)), (*dropped, *texts))
 
@@ -123,30 +125,48 @@ def _report_texts(names: list[str], together: dict[str, Tally], must_be_used: bo
 
 
 def _column(name: str, samples: Sequence[Tallied], whole: Tally) -> Column:
+    gaps, rows = bool(whole.missing), [sample.columns[name].rows for sample in samples]
+    marks = len(samples) == 1 or not _is_rare(whole.missing, rows)
     if whole.kind != CATEGORY:
-        return Number(name, whole.kind, whole.middle if whole.missing else None, whole.single)
-    counts, gaps = [sample.columns[name].levels for sample in samples], bool(whole.missing)
+        return Number(name, whole.kind, whole.middle if gaps else None, marks, whole.single)
+    counts = [sample.columns[name].levels for sample in samples]
     frequent, rare = _by_frequency(counts)
     if len(samples) == 1:
         return Category(name, (*frequent, *rare), may_be_missing=gaps, apart=len(whole.levels) <= MOST_LEVELS)
-    if _is_rare(sum(whole.levels[level] for level in rare), counts):
-        return Category(name, tuple(frequent), tuple(rare), may_be_missing=gaps)
+    _report_absent(name, frequent, samples)
+    if _is_rare(sum(whole.levels[level] for level in rare), rows):
+        return Category(name, tuple(frequent), tuple(rare), may_be_missing=gaps, marks=marks)
     coarse = _report_rare(name, rare, counts)
-    return Category(name, tuple(frequent), has_other=bool(rare), may_be_missing=gaps, coarse=coarse)
+    return Category(name, tuple(frequent), has_other=bool(rare), may_be_missing=gaps, marks=marks, coarse=coarse)
 
 
 def _by_frequency(counts: list[Counter[str]]) -> tuple[list[str], list[str]]:
     """Return the levels, the most frequent first, and apart from them those that are rare, or beyond the first ones."""
     together = sum(counts, Counter())
     order = sorted(together, key=lambda level: (-together[level], level))
-    frequent = [level for level in order[:MOST_LEVELS] if not _is_rare(together[level], counts)]
+    rows = [each.total() for each in counts]
+    frequent = [level for level in order[:MOST_LEVELS] if not _is_rare(together[level], rows)]
     return frequent, order[len(frequent) :]
 
 
-def _is_rare(rows: int, counts: list[Counter[str]]) -> bool:
-    totals = [each.total() for each in counts]
-    share = rows / max(1, sum(totals))
-    return share < _SMALL_SHARE and share * min(totals) < _EXPECTED
+def _is_rare(count: int, rows: list[int]) -> bool:
+    """Return whether some sample may lack by chance what so many rows of all samples have."""
+    share = count / max(1, sum(rows))
+    return share < _SMALL_SHARE and share * min(rows) < _EXPECTED
+
+
+def _report_absent(name: str, levels: list[str], samples: Sequence[Tallied]) -> None:
+    """Warn about levels that a sample lacks."""
+    for sample in samples:
+        own = sample.columns[name].levels
+        absent = [level for level in levels if not own[level]]
+        if absent and own:
+            listed = ", ".join(map(repr, absent[:_MOST_NAMED])) + (" and others" if absent[_MOST_NAMED:] else "")
+            warn(
+                f"Column {name!r} has levels that do not occur in the {sample.sample}: {listed}. The samples do not "
+                f"overlap there. Drop those rows, or join levels.",
+                DegenerateDataWarning,
+            )
 
 
 def _report_rare(name: str, rare: list[str], counts: list[Counter[str]]) -> bool:

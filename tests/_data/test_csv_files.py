@@ -1,0 +1,109 @@
+"""Whether the first line of a CSV file has names: right, or refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import vwkde
+from vwkde._data.csv_files import read_csv
+from vwkde._data.kinds import floats_of, kind_of
+from vwkde._data.tables import read_table
+
+NORMAL = np.random.default_rng(0).normal(size=(50, 3)).round(3)
+COUNTS = np.random.default_rng(1).poisson(3, size=(50, 2))
+
+
+def written(folder, values, header):
+    path = folder / "table.csv"
+    pd.DataFrame(values).to_csv(path, index=False, header=header)
+    return path
+
+
+def text(folder, content):
+    path = folder / "table.csv"
+    path.write_text(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("values", "header"),
+    [
+        (NORMAL, ["a", "b", "c"]),
+        (NORMAL, ["0", "1", "2"]),
+        (NORMAL, ["name", "2019", "2020"]),
+        (COUNTS, ["a", "b"]),
+        ([["red", 1.5], ["blue", 2.5]], ["colour", "x"]),
+        ([["red", "x"], ["blue", "y"]], ["colour", "size"]),
+        ([["red", True], ["blue", False]], ["colour", "flag"]),
+    ],
+)
+def test_names_are_names(tmp_path, values, header):
+    frame = read_csv(written(tmp_path, values, header))
+    assert frame.columns == tuple(header)
+    assert frame.table.num_rows == len(values)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "0.12,0.53\n-0.2,1.1\n0.3,0.7\n",
+        "0\n1\n0\n0\n1\n",
+        "-1,2\n3,4\n5,6\n",
+        "1,1\n3,4\n5,6\n",
+        "3,2\n3,4\n5,1\n",
+        "NA,1.5\n2,3\n",
+        "5.1,3.5,setosa\n4.9,3.0,setosa\n6.3,3.3,virginica\n5.2,3.6,setosa\n",
+        "1,0.5\n2,0.7\n3,0.1\n4,0.9\n",
+    ],
+)
+def test_rows_are_rows(tmp_path, content):
+    frame = read_csv(text(tmp_path, content))
+    assert frame.columns is None
+    assert frame.table.num_rows == content.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("values", "header"),
+    [
+        (NORMAL[:, :1], ["0"]),
+        (NORMAL[:, :2], ["0", "1"]),
+        (NORMAL, ["2019", "2020", "2021"]),
+        (NORMAL, ["1100.5", "1102.5", "1104.5"]),
+        (COUNTS, ["1", "2"]),
+        ([["France", 1.5], ["Spain", 2.5]], ["country", "2019"]),
+    ],
+)
+def test_a_first_line_that_may_be_either_is_refused_until_the_user_says_which(tmp_path, values, header):
+    path = written(tmp_path, values, header)
+    with pytest.raises(ValueError, match=r"table\.csv: the first line \(.*\) may be .* --header or --no-header"):
+        read_table(path)
+    named, headless = (read_table(path, header=answer) for answer in (True, False))
+    assert (named.columns, named.table.num_rows) == (tuple(header), len(values))
+    assert (headless.columns, headless.table.num_rows) == (None, len(values) + 1)
+
+
+def test_names_that_are_years_no_longer_count_as_a_row(tmp_path):
+    random = np.random.default_rng(3)
+    paths = []
+    for name, shift in (("p", 0.5), ("q", 0.0)):
+        paths.append(tmp_path / f"{name}.csv")
+        pd.DataFrame(random.normal(shift, 1, (300, 2)), columns=["2019", "2020"]).to_csv(paths[-1], index=False)
+    with pytest.raises(ValueError, match="may be the names"):
+        vwkde.kl_divergence(*paths)
+    named = [read_table(path, header=True) for path in paths]
+    expected = vwkde.kl_divergence(*(pd.read_csv(path).to_numpy() for path in paths), guide="gaussian")
+    assert vwkde.kl_divergence(*named, guide="gaussian").value == pytest.approx(expected.value, rel=1e-12)
+
+
+def test_types_are_found_in_all_rows(tmp_path):
+    """Arrow guesses types by the first megabyte: this column is empty there, and whole until near the end."""
+    lines = ["a,b\n"] + ["1,\n"] * 400_000 + ["1.5,x\n"]
+    table = read_csv(text(tmp_path, "".join(lines))).table
+    assert [kind_of(column.type) for column in table.columns] == ["number", "category"]
+    assert floats_of(table.column("a"))[-1] == 1.5
+
+
+def test_gaps_are_missing_in_text_too_unless_quoted(tmp_path):
+    table = read_csv(text(tmp_path, 'a,b\n1,x\nNA,\n3,""\n4,y\n')).table
+    assert table.column("a").null_count == 1
+    assert table.column("b").to_pylist() == ["x", None, "", "y"]
