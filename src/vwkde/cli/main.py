@@ -1,4 +1,4 @@
-"""The command line: `vwkde kl`, `vwkde ratio`, `vwkde demo`, `vwkde reproduce`, `vwkde bench`, `vwkde inspect`."""
+"""The command line: `vwkde kl`, `ratio`, `reweight`, `demo`, `reproduce`, `bench` and `inspect`."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ import typer
 
 from vwkde._data.tallies import ColumnError
 from vwkde._runtime.versions import VERSION
-from vwkde.cli import estimates, studies
+from vwkde.cli import estimates, reweighting, studies
 from vwkde.cli.console import errors
 from vwkde.cli.inspect import app as inspection
 from vwkde.cli.once import Commands
@@ -43,6 +43,7 @@ def _common(version: Version = False) -> None:
 
 app.command(epilog=METHODS)(estimates.kl)
 app.command(epilog=METHODS)(estimates.ratio)
+app.command()(reweighting.reweight)
 app.command()(studies.demo)
 app.add_typer(inspection, name="inspect")
 app.command()(studies.reproduce)

@@ -124,7 +124,7 @@ class RatioWeights(RatioAnswers):
         shrinkage = weighing.shrinkage
         given = self._at_all_rows(ratio, None)
         if self._held.absent[1] is not None:
-            given[own == 0] = np.exp(weighing(self._log_ratio(rows[own == 0]), rows[own == 0]))
+            given[own == 0] = np.exp(weighing(self._log_ratio_at(rows[own == 0]), rows[own == 0]))
         return ImportanceWeights(scale * values, given, shrinkage.limit, shrinkage.relative, weighing.kind, origin)
 
     def _at_all_rows(self, values: Floats, column: int | None) -> Floats:
@@ -136,7 +136,8 @@ class RatioWeights(RatioAnswers):
 
     def _at_new_rows(self, x: Any) -> tuple[Floats, Floats]:
         """Return new rows, and the log ratio there."""
-        return self._points(x).astype(np.float64), self._log_ratio(x)
+        points = self._points(x)
+        return points.astype(np.float64), self._log_ratio_at(points)
 
     def _halves(self, options: dict[str, Any]) -> Halves:
         """Return what fits one half of the rows, and returns its weights with the other half, both ways."""

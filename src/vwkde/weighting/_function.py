@@ -1,5 +1,6 @@
 """Importance weights in one call."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,8 +8,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from vwkde._answers.reweighting.weighing import check_options
-from vwkde._data.in_memory import hold_all
-from vwkde._data.validation import check_pair, to_floats
+from vwkde._data.intake import Pair as Samples
+from vwkde._data.intake import check_pair
+from vwkde._data.reading import Reading
+from vwkde._data.validation import to_floats
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._models.guides import GUIDES
 from vwkde._runtime.keywords import refuse_unknown
@@ -46,9 +49,10 @@ def importance_weights(
 
     Parameters
     ----------
-    numerator : array-like of shape (n, d) or (n,)
-        A sample of the population that is to be represented: an array, DataFrame or tensor.
-    denominator : array-like of shape (m, d) or (m,)
+    numerator : array-like of shape (n, d) or (n,), or path
+        A sample of the population that is to be represented: an array, DataFrame, tensor or the path of a CSV, Parquet
+        or NPY file.
+    denominator : array-like of shape (m, d) or (m,), or path
         The rows that get weights, with the same columns.
     estimator : {"auto", "ratio", "boosting"}, name of a guide, or DensityRatio, default="auto"
         What estimates the ratio. "ratio" is the default `DensityRatio`. "boosting" is boosted trees alone, the number
@@ -69,7 +73,7 @@ def importance_weights(
     random_state : int, RandomState or None, default=0
         Seeds every random choice.
     **parameters : dict
-        Other parameters of `DensityRatio`, for example `n_threads=1`.
+        Other parameters of `DensityRatio`, for example `missing="indicator"`.
 
     Returns
     -------
@@ -101,19 +105,30 @@ def importance_weights(
     """
     check_options(truncate, relative, balance, "importance_weights")
     refuse_unknown(parameters, DensityRatio._get_param_names(), importance_weights)
-    rows = [len(x) for x in check_pair(numerator, denominator)[:2]]
+    numerator, denominator = _read(numerator), _read(denominator)
+    samples = check_pair(numerator, denominator, _reading(estimator, parameters))
+    rows = len(samples.numerator), len(samples.denominator)
     own: Pair = (
         _as_weight(numerator_weight, rows[0], "numerator_weight"),
         _as_weight(denominator_weight, rows[1], "denominator_weight"),
     )
     ratio = _make_ratio(estimator, min(rows), {"random_state": random_state, **parameters})
     seed = random_state if isinstance(random_state, int) else 0
-    positive = _made_positive(numerator, denominator, own, seed)
+    positive = _made_positive(samples, own, seed)
     fitted = ratio.fit(
         numerator, denominator, numerator_weight=positive[0], denominator_weight=positive[1], groups=groups
     )
     weights = fitted.weights(truncate=truncate, relative=relative, balance=balance)
     return weights if own[1] is None else weights._with_own(own[1])
+
+
+def _read(data: Any) -> Any:
+    """Return the content of a file as a whole, since every row gets a weight, and anything else as it is."""
+    if not isinstance(data, str | Path):
+        return data
+    from vwkde._data.tables import read_table  # with Arrow, which arrays do not need
+
+    return read_table(Path(data))
 
 
 def _as_weight(weight: Any, rows: int, name: str) -> Floats | None:
@@ -152,14 +167,17 @@ def _make_ratio(estimator: Any, rows: int, parameters: dict[str, Any]) -> Densit
     )
 
 
-def _made_positive(numerator: Any, denominator: Any, own: Pair, seed: int) -> Pair:
+def _reading(estimator: Any, parameters: dict[str, Any]) -> Reading:
+    """Return how tables are read by the ratio that will be fitted."""
+    given = estimator.get_params() if isinstance(estimator, DensityRatio) else parameters
+    return Reading(given.get("missing", "refuse"), given.get("dates", "refuse"))
+
+
+def _made_positive(samples: Samples, own: Pair, seed: int) -> Pair:
     """Return non-negative weights that give the samples the same densities."""
-    if not any(map(is_signed, own)):
-        return own
-    held = hold_all(numerator, denominator, (None, None))
     names = "numerator_weight", "denominator_weight"
     p, q = (
         local_weights(x.astype(np.float64), weight, name, seed) if weight is not None and is_signed(weight) else weight
-        for x, weight, name in zip(held.data, own, names, strict=True)
+        for x, weight, name in zip(samples[:2], own, names, strict=True)
     )
     return p, q
