@@ -1,6 +1,6 @@
 """Weights with which one sample represents another, and what can be asked of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from vwkde._answers.reweighting.balance import balance_lines
 from vwkde._answers.reweighting.discrimination import Curve, discriminate
 from vwkde._answers.reweighting.means import mean_over_target
-from vwkde._answers.reweighting.weighing import Weighing
+from vwkde._answers.reweighting.origin import Halves, Origin
 from vwkde._data.sample import effective_rows
 from vwkde._data.validation import to_floats
 from vwkde._display.tabular import Tabular
@@ -20,7 +20,6 @@ from vwkde.results import Estimate
 __all__ = ["BalanceTable", "ImportanceWeights"]
 
 Floats = NDArray[np.float64]
-Halves = Callable[[], list[tuple["ImportanceWeights", Floats, Floats, Floats, Floats]]]
 
 
 @dataclass(frozen=True)
@@ -79,21 +78,6 @@ class BalanceTable(Tabular):
         return "\n".join(
             [head, *(f"{line['column']:<20.20}" + "".join(f"{line[name]:>12.4g}" for name in names) for line in means)]
         )
-
-
-@dataclass(frozen=True)
-class Origin:
-    """What weights were made from: the target, the rows with their own weights, and the fitted ratio."""
-
-    names: tuple[str, ...]
-    target: tuple[Floats, Floats]
-    rows: Floats
-    own: Floats
-    weighing: Weighing
-    log_ratio: Callable[[Any], tuple[Floats, Floats]]
-    errors: Callable[[Floats], Floats]
-    halves: Halves
-    seed: int
 
 
 @dataclass(frozen=True, eq=False)

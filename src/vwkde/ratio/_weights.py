@@ -9,11 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from vwkde._answers.overlap import warn_if_weights_cannot_represent
 from vwkde._answers.pointwise import log_ratio_errors
+from vwkde._answers.reweighting.origin import Halves, Origin
 from vwkde._answers.reweighting.weighing import Side, Weighing, check_options, make_weighing
 from vwkde._data.sources import Ints
 from vwkde._runtime.warn import warn, without
 from vwkde.exceptions import DegenerateDataWarning, OverlapWarning
-from vwkde.importance import Halves, ImportanceWeights, Origin
+from vwkde.importance import ImportanceWeights
 from vwkde.ratio._answers import RatioAnswers
 from vwkde.ratio._at_points import on_its_threads
 

@@ -225,6 +225,7 @@ class ReweightedEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
         tags.estimator_type, tags.target_tags = inner.estimator_type, inner.target_tags
+        tags.input_tags.sparse = inner.input_tags.sparse  # without a target, rows go straight to the estimator
         tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
         return tags
 

@@ -27,7 +27,7 @@ def test_means_agree_and_second_moments_if_asked_for():
 
 def test_a_shift_is_found_exactly():
     """Between Gaussians of one covariance, balanced means are the density ratio."""
-    shifted = ROWS + [0.5, 0.0]
+    shifted = ROWS + np.array([0.5, 0.0])
     tilt = find_tilt("means", shifted, np.ones(len(ROWS)), ROWS, np.zeros(len(ROWS)), len(ROWS))
     exact = 0.5 * (ROWS[:, 0] - ROWS[:, 0].mean())
     assert np.std(tilt(ROWS) - exact) < 0.05
