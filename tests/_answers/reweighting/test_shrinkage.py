@@ -32,7 +32,7 @@ def test_means_over_heavy_weights_gain_by_the_chosen_limit():
     """Ratios of N(2, 1) to N(0, 1) at 400 rows: a handful of rows decides, unless they are bounded."""
     p, n = RANDOM.normal(2, 1, 2_000), 400
     chosen = choose_shrinkage("auto", 0.0, log_ratio(p, 2.0), np.ones(len(p)), n)
-    assert chosen.limit < np.sqrt(n)
+    assert 1 < chosen.limit <= np.sqrt(n)
     errors = {}
     for bound in (Shrinkage(), chosen):
         squares = []
