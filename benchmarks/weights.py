@@ -54,7 +54,6 @@ ESTIMATORS: dict[str, Weigh] = {
     "uncorrected": lambda target, rows: np.ones(len(rows)),  # noqa: ARG005
     "logistic regression": by_logistic,
     "skada KMM": by_kmm,
-    "vwkde, ratio alone": lambda target, rows: vwkde.importance_weights(target, rows, balance="none").values,
     "vwkde": lambda target, rows: vwkde.importance_weights(target, rows).values,
 }
 

@@ -74,7 +74,7 @@ _ = ax.legend(frameon=False)
 # An independent check, on events that nothing was fitted to: the area under the ROC curve of a new classifier, beside
 # the reweighter of hep_ml if it is installed.
 
-new, new_data = events(6_000, 3, measured=False), events(6_000, 4, measured=True)
+new, new_data = events(20_000, 3, measured=False), events(20_000, 4, measured=True)
 print(f"vwkde: {weights.discriminator(new_data, new).value:.3f}")
 try:
     from hep_ml.reweight import GBReweighter
@@ -85,5 +85,5 @@ else:
 
     reweighter = GBReweighter()
     reweighter.fit(simulation, data, original_weight=own)
-    found = discriminate(new_data.to_numpy(), np.ones(6_000), new.to_numpy(), reweighter.predict_weights(new), 0)
+    found = discriminate(new_data.to_numpy(), np.ones(20_000), new.to_numpy(), reweighter.predict_weights(new), 0)
     print(f"hep_ml: {found.area:.3f}")
