@@ -64,7 +64,7 @@ def by_matching(target, rows):
 
 
 estimators = {
-    "no weights": lambda target, rows: np.ones(len(rows)),
+    "no weights": lambda _, rows: np.ones(len(rows)),
     "skada, kernel mean matching": by_matching,
     "vwkde": lambda target, rows: vwkde.importance_weights(target, rows, estimator="logistic").values,
 }

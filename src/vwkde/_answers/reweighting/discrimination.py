@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 
 _FEW = 500
 """Rows of the smaller sample below which trees learn nothing, and regression on products of columns is used."""
+_SPLITS = 10
+"""Ways to split so few rows: the area depends on how they are split."""
 _MOST_COLUMNS = 30
 """Columns up to which their products are used."""
 
@@ -36,6 +38,13 @@ def discriminate(target: Floats, target_weight: Floats, rows: Floats, weight: Fl
     """Return how well a new classifier tells the target from weighted rows."""
     random = np.random.default_rng(seed)
     sides = [(target, target_weight), (rows, weight)]
+    curves = [_both_ways(sides, random, seed) for _ in range(_SPLITS if min(len(target), len(rows)) < _FEW else 1)]
+    areas, errors = zip(*curves, strict=True)
+    return Curve(float(np.mean(areas)), float(np.mean(errors)))  # the splits share their rows: no error is averaged out
+
+
+def _both_ways(sides: list[tuple[Floats, Floats]], random: np.random.Generator, seed: int) -> Curve:
+    """Return the mean of both ways to train on one half and to test on the other."""
     halves = [random.permutation(len(x)) % 2 for x, _ in sides]
     curves = [_one_way(sides, [half == tested for half in halves], seed) for tested in (0, 1)]
     areas, errors = zip(*curves, strict=True)
