@@ -9,6 +9,7 @@ import pytest
 import vwkde
 
 PUBLIC = [
+    "BalanceTable",
     "BiasWarning",
     "DegenerateDataWarning",
     "DensityRatio",
@@ -17,6 +18,7 @@ PUBLIC = [
     "DriftReference",
     "DriftResult",
     "Estimate",
+    "ImportanceWeights",
     "IndependenceResult",
     "InformationMatrix",
     "LaggedInformation",
@@ -24,10 +26,12 @@ PUBLIC = [
     "OverlapDisplay",
     "OverlapWarning",
     "RatioClassifier",
+    "ReweightedEstimator",
     "TwoSampleResult",
     "conditional_mutual_information",
     "divergence",
     "drift",
+    "importance_weights",
     "independence_test",
     "kl_divergence",
     "log_density_ratio",
@@ -36,6 +40,7 @@ PUBLIC = [
     "mutual_information_by_lag",
     "mutual_information_matrix",
     "two_sample_test",
+    "weighted_scorer",
 ]
 LIBRARY = [
     "catalogue",
@@ -44,11 +49,13 @@ LIBRARY = [
     "displays",
     "divergences",
     "exceptions",
+    "importance",
     "information",
     "monitoring",
     "ratio",
     "results",
     "two_sample",
+    "weighting",
 ]
 PROGRAMS = ["baselines", "bench", "cli", "inspection", "reproduce"]
 """Packages with a public name whose modules are not part of the library's interface."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from vwkde.displays import DivergenceDisplay, LogRatioDisplay, OverlapDisplay
     from vwkde.divergences import divergence, kl_divergence, log_density_ratio
     from vwkde.exceptions import BiasWarning, DegenerateDataWarning, DisjointSupportError, OverlapWarning
+    from vwkde.importance import BalanceTable, ImportanceWeights
     from vwkde.information import (
         IndependenceResult,
         InformationMatrix,
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
     from vwkde.ratio import DensityRatio
     from vwkde.results import Estimate
     from vwkde.two_sample import TwoSampleResult, two_sample_test
+    from vwkde.weighting import ReweightedEstimator, importance_weights, weighted_scorer
 
 __version__ = VERSION
 
 __all__ = [
+    "BalanceTable",
     "BiasWarning",
     "DegenerateDataWarning",
     "DensityRatio",
@@ -40,6 +43,7 @@ __all__ = [
     "DriftReference",
     "DriftResult",
     "Estimate",
+    "ImportanceWeights",
     "IndependenceResult",
     "InformationMatrix",
     "LaggedInformation",
@@ -47,10 +51,12 @@ __all__ = [
     "OverlapDisplay",
     "OverlapWarning",
     "RatioClassifier",
+    "ReweightedEstimator",
     "TwoSampleResult",
     "conditional_mutual_information",
     "divergence",
     "drift",
+    "importance_weights",
     "independence_test",
     "kl_divergence",
     "log_density_ratio",
@@ -59,11 +65,13 @@ __all__ = [
     "mutual_information_by_lag",
     "mutual_information_matrix",
     "two_sample_test",
+    "weighted_scorer",
 ]
 
 __getattr__, _ = lazy_names(
     __name__,
     {
+        "BalanceTable": "importance",
         "BiasWarning": "exceptions",
         "DegenerateDataWarning": "exceptions",
         "DensityRatio": "ratio",
@@ -72,6 +80,7 @@ __getattr__, _ = lazy_names(
         "DriftReference": "monitoring",
         "DriftResult": "monitoring",
         "Estimate": "results",
+        "ImportanceWeights": "importance",
         "IndependenceResult": "information",
         "InformationMatrix": "information",
         "LaggedInformation": "information",
@@ -79,10 +88,12 @@ __getattr__, _ = lazy_names(
         "OverlapDisplay": "displays",
         "OverlapWarning": "exceptions",
         "RatioClassifier": "classifier",
+        "ReweightedEstimator": "weighting",
         "TwoSampleResult": "two_sample",
         "conditional_mutual_information": "information",
         "divergence": "divergences",
         "drift": "monitoring",
+        "importance_weights": "weighting",
         "independence_test": "information",
         "kl_divergence": "divergences",
         "log_density_ratio": "divergences",
@@ -91,6 +102,7 @@ __getattr__, _ = lazy_names(
         "mutual_information_by_lag": "information",
         "mutual_information_matrix": "information",
         "two_sample_test": "two_sample",
+        "weighted_scorer": "weighting",
     },
 )
 

@@ -1,4 +1,4 @@
-"""The command line: `vwkde kl`, `ratio`, `mi`, `test`, `drift`, `demo`, `reproduce`, `bench` and `inspect`."""
+"""The command line: `vwkde kl`, `ratio`, `mi`, `test`, `drift`, `reweight`, `demo`, `reproduce`, `bench` and `inspect`."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ import typer
 
 from vwkde._data.tallies import ColumnError
 from vwkde._runtime.versions import VERSION
-from vwkde.cli import estimates, information, studies
+from vwkde.cli import estimates, information, reweighting, studies
 from vwkde.cli.console import errors
 from vwkde.cli.drift import app as drift
 from vwkde.cli.inspect import app as inspection
@@ -46,6 +46,7 @@ app.command(epilog=METHODS)(estimates.kl)
 app.command(epilog=METHODS)(estimates.ratio)
 app.command()(information.mi)
 app.command(name="test")(information.two_samples)
+app.command()(reweighting.reweight)
 app.command()(studies.demo)
 app.add_typer(drift, name="drift")
 app.add_typer(inspection, name="inspect")

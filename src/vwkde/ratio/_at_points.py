@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from vwkde._answers.pointwise import log_ratio_errors
 from vwkde._answers.posterior import posterior
 from vwkde._compute.parallel import at_most
 from vwkde._data.in_memory import Held
@@ -46,7 +47,7 @@ class AnswersAtPoints:
     _fitted: Fitted
     _held: Held
 
-    def log_ratio(self, x: Any) -> Floats:
+    def log_ratio(self, x: Any, *, return_std: bool = False) -> Any:
         """Return log p₁/p₂ at new points.
 
         At rows that were fitted, use `numerator_log_ratio_` and `denominator_log_ratio_`, which leave each row out.
@@ -56,11 +57,15 @@ class AnswersAtPoints:
         x : array-like of shape (n, d)
             Points with the columns seen in `fit`. Columns of DataFrames are matched by name. A file or Dask input, as
             in `fit`, is read into memory.
+        return_std : bool, default=False
+            Whether to return standard errors too.
 
         Returns
         -------
-        array of shape (n,)
-            The log ratio at each point, in nats. A tensor for a tensor.
+        array of shape (n,), or a pair of such arrays
+            The log ratio at each point, in nats. A tensor for a tensor. With `return_std`, also its standard error over
+            repeated samples: from the guides' fits, the kernel sums, and the disagreement of the candidates. It knows
+            nothing of a bias that all candidates share, as where a sample has no rows nearby.
 
         Raises
         ------
@@ -78,8 +83,13 @@ class AnswersAtPoints:
         >>> near_p, near_q = ratio.log_ratio([[-1.0, 0.0], [2.0, 0.0]])
         >>> bool(near_p > 0 > near_q)
         True
+        >>> value, error = ratio.log_ratio([[-1.0, 0.0]], return_std=True)
+        >>> bool(0 < error[0] < 0.5)
+        True
         """
-        return like_input(self._log_ratio(x), x)
+        if not return_std:
+            return like_input(self._log_ratio(x), x)
+        return like_input(self._log_ratio(x), x), like_input(self._log_ratio_errors(x), x)
 
     def ratio(self, x: Any) -> Floats:
         """Return p₁/p₂ at new points.
@@ -204,6 +214,10 @@ class AnswersAtPoints:
     def _log_ratio_at(self, points: Array) -> Floats:
         """Return the log ratio at points that are encoded as the samples were."""
         return self._fitted.average.log_ratio(points)
+
+    @on_its_threads
+    def _log_ratio_errors(self, x: Any) -> Floats:
+        return log_ratio_errors(self._fitted, np.asarray(self._points(x), dtype=np.float64))
 
     def _points(self, x: Any) -> Array:
         check_is_fitted(self, "weight_")

@@ -30,15 +30,15 @@ from vwkde._models.derivatives import DERIVATIVES
 from vwkde._models.guides import GUIDES
 from vwkde._models.weights import WEIGHTS
 from vwkde._models.weights.problem import WeightSettings
-from vwkde.ratio._answers import RatioAnswers
 from vwkde.ratio._at_points import on_its_threads
 from vwkde.ratio._card import ratio_card
+from vwkde.ratio._weights import RatioWeights
 
 _CHOSEN_WITH_THE_GUIDE = {"weighting": "variational", "derivatives": "auto", "target": "pooled"}
 """The only values that go with guide="auto", which fits the weight itself."""
 
 
-class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
+class DensityRatio(RatioWeights, html.ShownWhenFitted, BaseEstimator):  # type: ignore[misc]
     """The ratio p₁/p₂ of two densities known by samples.
 
     Two kernel density estimates share a weight function that cancels the leading bias of their ratio. The samples are

@@ -47,7 +47,11 @@ class OnSteps:
 
     def __call__(self, x: Floats) -> Floats:
         """Return the log odds."""
-        return self.guide(_numbers(x, self.edges))
+        return self.guide(self.place(x))
+
+    def place(self, x: Floats) -> Floats:
+        """Return the steps that the trees see."""
+        return _numbers(x, self.edges)
 
 
 def boosting_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:

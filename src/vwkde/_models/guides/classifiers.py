@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -49,7 +50,8 @@ def fit_classifier(classifier: Any, numerator: Sample, denominator: Sample) -> L
     name = _weight_parameter(fitted)
     weight = np.concatenate([s.weight * len(x) / (2 * len(s)) for s in (numerator, denominator)])
     needed = np.ptp(weight) > 1e-9  # equal weights change nothing and slow some classifiers down
-    with without_convergence_warnings():
+    # a pipeline takes the weights of its last step by name only as long as metadata are not routed
+    with without_convergence_warnings(), config_context(enable_metadata_routing=False):
         fitted.fit(x, y, **({name: weight} if name and needed else {}))
     prior = 0.0 if name else float(np.log(len(numerator) / len(denominator)))
     return LogOdds(fitted, prior, 1 / (2 * len(x)))

@@ -1,0 +1,1 @@
+"""Weights with which one sample represents another: how they are shrunk, balanced, described and checked."""

@@ -1,0 +1,115 @@
+"""The command that gives rows weights: `vwkde reweight`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from vwkde._runtime.exports import garbage_left
+from vwkde.cli.console import bars
+from vwkde.cli.estimates import Columns
+from vwkde.cli.options import Dates, Header, Json, Missing, Seed, names_in
+
+if TYPE_CHECKING:
+    from vwkde._data.frames import Frame
+
+Simulation = Annotated[
+    Path, typer.Argument(metavar="MC", help="The rows that get weights: a CSV, Parquet or NPY file.")
+]
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="The rows that they should look like: a file as for MC.")]
+Output = Annotated[Path, typer.Option("-o", "--output", help="Write to this CSV, Parquet or NPY file.")]
+OwnWeight = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Column of MC with the rows' own weights, which may be negative.")
+]
+DataWeight = Annotated[str | None, typer.Option(metavar="NAME", help="Column of DATA with weights, likewise.")]
+Estimator = Annotated[str, typer.Option(help="What estimates the ratio: auto, ratio, boosting or the name of a guide.")]
+Check = Annotated[bool, typer.Option("--check", help="Fit halves of the rows, and test the weights on the others.")]
+
+
+def reweight(
+    simulation: Simulation,
+    data: Data,
+    output: Output,
+    own_weight: OwnWeight = None,
+    data_weight: DataWeight = None,
+    estimator: Estimator = "auto",
+    columns: Columns = None,
+    missing: Missing = "refuse",
+    dates: Dates = "refuse",
+    header: Header = None,
+    check: Check = False,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Find weights with which the rows of MC look like those of DATA.
+
+    The output has one line for each row of MC, in its order: the weight with the row's own in it, the ratio alone, and
+    the weight's standard error.
+    """
+    from vwkde._data.tables import check_target, write_table
+
+    with garbage_left():
+        from vwkde.weighting import importance_weights
+
+    check_target(output)
+    _refuse_inputs(output, (simulation, data))
+    q, own = _read(simulation, columns, own_weight, header, "--own-weight")
+    p, of_data = _read(data, columns, data_weight, header, "--data-weight")
+    with bars():
+        weights = importance_weights(
+            p,
+            q,
+            estimator=estimator,
+            numerator_weight=of_data,
+            denominator_weight=own,
+            random_state=seed,
+            missing=missing,
+            dates=dates,
+        )
+        found = {"weight": weights.values, "ratio": weights.ratio, "standard_error": weights.standard_errors}
+        curve = weights.discriminator() if check else None
+    write_table(output, found)
+    typer.echo(f"{len(weights)} rows written to {output}", err=True)
+    if as_json:
+        summary = {name: value for name, value in weights.to_dict().items() if name != "weights"}
+        typer.echo(json.dumps({**summary, **({"discriminator": curve.to_dict()} if curve else {})}, indent=2))
+        return
+    typer.echo(str(weights))
+    if curve is not None:
+        low, high = curve.interval
+        typer.echo(
+            f"  a classifier on unseen rows: ROC AUC {curve.value:.3f} ({low:.3f} to {high:.3f}); 0.5 is the best"
+        )
+
+
+def _refuse_inputs(output: Path, inputs: tuple[Path, ...]) -> None:
+    for path in inputs:
+        if path.exists() and output.exists() and path.samefile(output):
+            raise ValueError(f"{output}: is an input, which is never overwritten. Choose another name for the output.")
+
+
+def _read(
+    path: Path, columns: list[str] | None, weight: str | None, header: bool | None, option: str
+) -> tuple["Frame", NDArray[np.float64] | None]:
+    """Return the rows of a file, and the weights in one of its columns, which is no measurement."""
+    from dataclasses import replace
+
+    from vwkde._data.tables import numbers_of, read_table
+
+    chosen = names_in(columns)
+    if weight is None:
+        return read_table(path, chosen, header), None
+    frame = read_table(path, [*chosen, weight] if chosen else None, header)
+    names: Any = frame.columns or ()
+    if weight not in names:
+        raise ValueError(
+            f"{path}: there is no column {weight!r} for {option}; the file has {list(names) or 'no names'}."
+        )
+    kept = [name for name in names if name != weight]
+    if not kept:
+        raise ValueError(f"{path}: {weight!r} is the only column; there must be others to compare. Choose --columns.")
+    values = numbers_of(frame.table.select([weight]))[:, 0]
+    return replace(frame, table=frame.table.select(kept), columns=tuple(kept)), values

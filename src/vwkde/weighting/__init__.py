@@ -1,0 +1,6 @@
+"""Weights for another population: in one call, with signed weights, and around an estimator of scikit-learn."""
+
+from vwkde.weighting._estimator import ReweightedEstimator, weighted_scorer
+from vwkde.weighting._function import importance_weights
+
+__all__ = ["ReweightedEstimator", "importance_weights", "weighted_scorer"]
