@@ -10,8 +10,9 @@ import typer
 
 from vwkde._runtime.exports import garbage_left
 from vwkde.catalogue import is_baseline, methods
-from vwkde.cli.console import bars
+from vwkde.cli.console import bars, say
 from vwkde.cli.options import Json, Seed, names_in
+from vwkde.cli.outputs import Force, check_file
 
 if TYPE_CHECKING:
     from vwkde._data.tables import Table
@@ -51,7 +52,7 @@ def kl(
     if as_json:
         typer.echo(json.dumps(estimate.to_dict(), indent=2))
     else:
-        typer.echo(str(estimate))
+        say(str(estimate))
 
 
 def ratio(
@@ -66,6 +67,7 @@ def ratio(
     bandwidth: Bandwidth = "auto",
     columns: Columns = None,
     seed: Seed = 0,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Estimate the log density ratio log p/q at given points, and the posterior of P for equal priors."""
@@ -77,6 +79,7 @@ def ratio(
 
     if output is not None:
         check_target(output)
+        check_file(output, (numerator, denominator, at), force)
     p, q = (_sample(path, columns, method) for path in (numerator, denominator))
     z = _table(at, columns)
     with bars():
@@ -85,7 +88,7 @@ def ratio(
     results = {"log_ratio": log_ratio, "posterior": posterior(log_ratio, 0.5)}
     if output is not None:
         write_table(output, results)
-        typer.echo(f"{len(log_ratio)} rows written to {output}", err=True)
+        say(f"{len(log_ratio)} rows written to {output}", err=True)
     if as_json:
         typer.echo(json.dumps({name: values.tolist() for name, values in results.items()}))
     elif output is None:

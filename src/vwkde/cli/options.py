@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-FINDING, ERROR, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
-"""Exit status if an image is rejected, after an error, after Ctrl-C, and if the reader of the output is gone."""
+FINDING, ERROR, INTERRUPTED, BROKEN_PIPE, TERMINATED = 1, 2, 130, 141, 143
+"""Exit status if an image is rejected, after an error, after Ctrl-C, if the reader is gone, and after SIGTERM."""
 
 Seed = Annotated[int, typer.Option(help="Seeds every random choice.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
