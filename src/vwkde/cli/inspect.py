@@ -9,12 +9,12 @@ import typer
 
 from vwkde._compute.cluster import connected
 from vwkde._runtime.extras import require
-from vwkde.cli.console import bars, errors, say
+from vwkde.cli.console import bars, complain, say
 from vwkde.cli.endings import end, interruptible
 from vwkde.cli.once import Commands
 from vwkde.cli.options import Seed
 from vwkde.cli.outputs import Force, check_model_file
-from vwkde.inspection.server.limits import MOST_MEBIBYTES
+from vwkde.inspection.server.limits import MOST_MEBIBYTES, MOST_SECONDS
 
 if TYPE_CHECKING:
     from vwkde.inspection.model.inspector import SurfaceInspector
@@ -263,21 +263,55 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 means any free port.")] = 8000,
     read_only: Annotated[bool, typer.Option("--read-only", help="Do not allow adding images to the model.")] = False,
     most: Annotated[int, typer.Option("--max-upload", min=1, help="Size limit of an upload, in MiB.")] = MOST_MEBIBYTES,
+    seconds: Annotated[
+        float, typer.Option("--max-seconds", min=1, help="Time limit of a check, in seconds.")
+    ] = MOST_SECONDS,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            help="Secret that clients must know. Default: the variable VWKDE_TOKEN; else a new one is made, unless "
+            "only this machine can reach the server.",
+            show_default=False,
+        ),
+    ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="Another name of the server for clients, such as that of a proxy; can be repeated."),
+    ] = None,
 ) -> None:
-    """Check images in the browser: serve a page, and an API for programs."""
+    """Check images in the browser: serve a page, and an API for programs.
+
+    If other machines can reach the server, clients need a token: open
+    the printed link. Nothing is encrypted; for that, put a proxy with
+    TLS in front of it.
+    """
     for package in ("fastapi", "uvicorn", "python_multipart"):
         require(package, f"The server needs {package}", "inspect")
     from vwkde.inspection import SurfaceInspector
     from vwkde.inspection.server import listening
     from vwkde.inspection.server.app import make_app
+    from vwkde.inspection.server.token_guard import choose_token
+    from vwkde.inspection.server.workers import Allowance
 
     inspector = SurfaceInspector.load(model)
     listener = listening.listen(host, port)
-    web = make_app(inspector, path=model, read_only=read_only, host=host, most_bytes=most * 2**20)
-    if not listening.is_private(listener):
+    private = listening.is_private(listener)
+    secret = choose_token(token, private)
+    web = make_app(
+        inspector,
+        path=model,
+        read_only=read_only,
+        host=host,
+        names=name or (),
+        token=secret,
+        most_bytes=most * 2**20,
+        allowance=Allowance(seconds),
+    )
+    if not private:
         changing = "check images" if read_only else "check images and change the model"
-        errors.print(f"warning: everyone who can reach this machine can {changing}.", style="yellow")
-    say(f"{model.name}, {len(inspector.names_)} good images: {listening.address(listener)} (stop with Ctrl-C)")
+        complain(f"warning: everyone who has the link can {changing}; nothing is encrypted without a proxy.", "yellow")
+    where = listening.address(listener, secret)
+    say(f"{model.name}, {len(inspector.names_)} good images: {where} (stop with Ctrl-C)")
     with suppress(KeyboardInterrupt):
         listening.make_server(web).run(sockets=[listener])
 

@@ -1,5 +1,26 @@
-"""The size limit of one request."""
+"""The limits of a server: how much a client may send, and how long and how much memory its work may take."""
 
 MOST_MEBIBYTES = 32
 """Default maximum size of a request, in MiB."""
 MOST_BYTES = MOST_MEBIBYTES * 2**20
+MOST_TABLE_BYTES = 8 * 2**20
+"""Maximum size of a table of scores: some 40,000 images."""
+
+MOST_SECONDS = 60
+"""Default maximum time of a check or of an addition, after the image is decoded."""
+DECODE_SECONDS = 5.0
+"""Maximum time to decode an image of one megapixel; larger ones get more in proportion."""
+MOST_MEMORY = 2 * 2**30
+"""Memory that a worker may use in addition to what it needs for itself and the model, in bytes."""
+
+MOST_WAITING = 32
+"""Maximum number of images that are checked or wait for it; further ones are refused with status 503."""
+RETRY_SECONDS = 2
+"""When a client that was refused should try again."""
+
+MOST_CONNECTIONS = 256
+"""Maximum number of connections. If there are more, the one whose client is slowest is closed."""
+HEADER_SECONDS = 10.0
+"""Time for the first part of a request, from the connection or from the last reply."""
+REQUEST_SECONDS = 60.0
+"""Time for a whole request to arrive, and for a reply to be taken."""
