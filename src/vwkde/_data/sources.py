@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
+from vwkde._data.file_stamps import Stamp, shows_file, stamp_of
 from vwkde._data.labels import without_saved_index
 from vwkde._data.validation import Array, Names, check_columns, column_names, to_floats
 from vwkde._runtime.lazy import lazy
@@ -74,6 +75,7 @@ class FileRows:
     """Rows in a file of plain numbers: an NPY file, or the part of one that a `numpy.memmap` shows."""
 
     path: str
+    stamp: Stamp
     kind: np.dtype[Any]
     shape: tuple[int, int]
     offset: int
@@ -94,6 +96,7 @@ class FileRows:
         return _floats(self._mapped()[rows])
 
     def _mapped(self) -> NDArray[Any]:
+        self.stamp.check(self.path)
         whole = np.memmap(self.path, np.uint8, "r")
         return np.ndarray(self.shape, self.kind, whole, self.offset, self.strides)
 
@@ -103,6 +106,7 @@ class ParquetRows:
     """The rows of a Parquet file, read by row groups; empty groups are skipped."""
 
     path: str
+    stamp: Stamp
     names: Names
     groups: tuple[int, ...]
     bounds: tuple[int, ...]
@@ -136,6 +140,7 @@ class ParquetRows:
 
         from vwkde._data.tables import numbers_of
 
+        self.stamp.check(self.path)
         with pq.ParquetFile(self.path) as file:
             return numbers_of(file.read_row_group(self.groups[place], columns=list(self.names or ())))
 
@@ -245,6 +250,7 @@ def _open_parquet(path: Path, name: str) -> ParquetRows:
 
     from vwkde._data.tables import numbers_of
 
+    stamp = stamp_of(path)
     try:
         with pq.ParquetFile(path) as file:
             counts = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
@@ -254,7 +260,7 @@ def _open_parquet(path: Path, name: str) -> ParquetRows:
         raise ValueError(f"The {name} must be a Parquet file. {str(path)!r} cannot be read: {error}") from None
     groups = tuple(group for group, count in enumerate(counts) if count)
     bounds = tuple(int(end) for end in np.cumsum([0, *(counts[group] for group in groups)]))
-    return ParquetRows(str(path.resolve()), names, groups, bounds)
+    return ParquetRows(str(path.resolve()), stamp, names, groups, bounds)
 
 
 def _is_dask(data: Any) -> bool:
@@ -295,6 +301,8 @@ def _file_rows(mapped: NDArray[Any], name: str) -> Source:
         return ArrayRows(mapped)
     if mapped.mode != "r":
         mapped.flush()
+    path = Path(str(mapped.filename)).resolve()
+    stamp = stamp_of(path)
     base: Any = mapped
     while not isinstance(base, mmap.mmap):
         base = base.base
@@ -302,7 +310,8 @@ def _file_rows(mapped: NDArray[Any], name: str) -> Source:
     start = mapped.offset - mapped.offset % mmap.ALLOCATIONGRANULARITY
     place = start + mapped.ctypes.data - first
     rows, columns = mapped.strides
-    return FileRows(str(Path(str(mapped.filename)).resolve()), mapped.dtype, mapped.shape, place, (rows, columns))
+    source = FileRows(str(path), stamp, mapped.dtype, mapped.shape, place, (rows, columns))
+    return source if shows_file(mapped, source.take) else ArrayRows(mapped)
 
 
 def _two_axes(array: Any, name: str) -> Any:

@@ -15,4 +15,9 @@ without_convergence_warnings = ignoring(category=ConvergenceWarning)
 @np.errstate(over="ignore", invalid="ignore")
 def validated(*arguments: Any, **named: Any) -> Any:
     """Return what scikit-learn's `validate_data` returns. It adds up all numbers, and sums of large ones overflow."""
-    return validate_data(*arguments, **named)
+    try:
+        return validate_data(*arguments, **named)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+    raise ValueError("X must have shape (rows, columns), and y (rows,). Got rows of several lengths; make them equal.")

@@ -16,6 +16,7 @@ from vwkde._data.groups import refuse_groups
 from vwkde._data.in_memory import Held, hold_all, hold_some
 from vwkde._data.pairs import Pairs
 from vwkde._data.sources import is_elsewhere
+from vwkde._data.validation import refuse_booleans
 from vwkde._display import html
 from vwkde._fit.bandwidth import RULES
 from vwkde._fit.fitted import Fitted, Folds, Problem, make_problem
@@ -303,6 +304,7 @@ class DensityRatio(RatioAnswers, html.ShownWhenFitted, BaseEstimator):  # type: 
 
     def _check_parameters(self, numerator: Any, denominator: Any) -> Resources:
         """Raise if a parameter is invalid, and return where to compute with these samples."""
+        refuse_booleans("DensityRatio", self.get_params(deep=False), self._parameter_constraints)
         self._validate_params()
         self._check_combination()
         return choose_resources(self.engine, self.device, (numerator, denominator), self.memory_budget)
