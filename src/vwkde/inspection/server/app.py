@@ -4,8 +4,7 @@ Images are uploaded, checked and discarded; only images that are added to the mo
 file is only a label: no path from a client is ever opened.
 """
 
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from fastapi.responses import JSONResponse, Response
 
 from vwkde._runtime.versions import VERSION
 from vwkde.inspection.model.inspector import SurfaceInspector
-from vwkde.inspection.server.guards import BodyLimit, OwnHost, QueueLimit, SafeHeaders
+from vwkde.inspection.server.guards import BodyLimit, EndsQuietly, OwnHost, QueueLimit, SafeHeaders
 from vwkde.inspection.server.limits import MOST_BYTES, MOST_WAITING, RETRY_SECONDS
 from vwkde.inspection.server.listening import is_everywhere, own_hosts
 from vwkde.inspection.server.routes import Served, api
@@ -47,15 +46,7 @@ def make_app(
     `token`, only clients that know it are served.
     """
     station = Station(inspector, path, allowance, most_waiting)
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            station.close()
-
-    app = FastAPI(title="vwkde inspect", version=VERSION, lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(title="vwkde inspect", version=VERSION, docs_url=None, redoc_url=None)
     app.state.served = Served(station, path.name if path is not None else "model", read_only, most_bytes)
     app.include_router(api)
     _add_page(app)
@@ -66,6 +57,7 @@ def make_app(
         app.add_middleware(TokenGuard, token=token)
     app.add_middleware(OwnHost, hosts={*own_hosts(host), *names}, any_address=is_everywhere(host))
     app.add_middleware(SafeHeaders)
+    app.add_middleware(EndsQuietly)
     return app
 
 

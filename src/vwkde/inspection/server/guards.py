@@ -5,6 +5,7 @@ this machine (DNS rebinding), or post a form to it. So a request must name a hos
 changes or computes anything must not come from a page of another origin.
 """
 
+from asyncio import CancelledError
 from collections.abc import Callable, Iterable
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -106,6 +107,28 @@ class QueueLimit:
         headers = {"Retry-After": str(RETRY_SECONDS), "Connection": "close"}
         reason = "The server has too much to do. Try again in a moment."
         await JSONResponse({"detail": reason}, 503, headers)(scope, receive, send)
+
+
+class EndsQuietly:
+    """Tells clients whose request is cut off when the server ends; else the server would print a traceback."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, and answer if it is cut off."""
+        has_begun = False
+
+        async def noted(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noted)
+        except CancelledError:
+            if scope["type"] == "http" and not has_begun:
+                await JSONResponse({"detail": "The server is being stopped."}, 503)(scope, receive, send)
 
 
 class SafeHeaders:

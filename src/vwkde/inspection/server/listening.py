@@ -42,14 +42,26 @@ def make_server(app: FastAPI) -> uvicorn.Server:
     """Return a server of the application; `run(sockets=[…])` serves until it is interrupted."""
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        log_level="error",  # whatever a client sends is no reason to fill the log
         ws="none",
         proxy_headers=False,
         server_header=False,
         http=Patient,
+        lifespan="off",
         timeout_graceful_shutdown=5,
     )
-    return uvicorn.Server(config)
+    return _Server(config)
+
+
+class _Server(uvicorn.Server):
+    """A server that ends its workers last. A second Ctrl-C would cut off the same work as a part of the application."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End."""
+        try:
+            await super().shutdown(sockets)
+        finally:
+            self.config.app.state.served.station.close()  # type: ignore[union-attr]
 
 
 def is_everywhere(host: str) -> bool:

@@ -44,6 +44,13 @@ class Patient(H11Protocol):
             self._look.cancel()
         super().connection_lost(exc)
 
+    def shutdown(self) -> None:
+        """Close when the server ends: at once if the client is being waited for, else after the reply."""
+        if self.is_busy:
+            super().shutdown()
+        else:
+            self.transport.abort()
+
     @property
     def is_busy(self) -> bool:
         """Whether the server is at work for this client."""
