@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 _SMALL = 2**20
 """Bytes up to which all of a memory map is compared with its file."""
-_COMPARED = 32
-"""Rows of a larger one that are compared, evenly spaced; with each, the system reads the rows around it."""
+_COMPARED = 4
+"""Rows of a larger one that are compared, evenly spaced: with each, the system keeps a MiB around it in memory."""
 
 
 @dataclass(frozen=True)

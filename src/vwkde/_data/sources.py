@@ -136,13 +136,17 @@ class ParquetRows:
         return np.concatenate(parts)
 
     def _read(self, place: int) -> Array:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         from vwkde._data.tables import numbers_of
 
         self.stamp.check(self.path)
-        with pq.ParquetFile(self.path) as file:
-            return numbers_of(file.read_row_group(self.groups[place], columns=list(self.names or ())))
+        try:
+            with pq.ParquetFile(self.path, page_checksum_verification=True) as file:
+                return numbers_of(file.read_row_group(self.groups[place], columns=list(self.names or ())))
+        except (pa.ArrowException, OSError) as error:
+            raise ValueError(f"{self.path}: the file cannot be read ({error}); check the file.") from None
 
 
 @dataclass(frozen=True)
@@ -256,7 +260,7 @@ def _open_parquet(path: Path, name: str) -> ParquetRows:
             counts = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
             names = tuple(without_saved_index(file.schema_arrow.names))
             numbers_of(file.schema_arrow.empty_table().select(names))
-    except (pa.ArrowInvalid, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise ValueError(f"The {name} must be a Parquet file. {str(path)!r} cannot be read: {error}") from None
     groups = tuple(group for group, count in enumerate(counts) if count)
     bounds = tuple(int(end) for end in np.cumsum([0, *(counts[group] for group in groups)]))

@@ -49,10 +49,10 @@ def read_table(path: Path, columns: list[str] | None = None) -> Table:
         if path.suffix.lower() == ".npy":
             table = Table(_load_npy(path), None)
         elif path.suffix.lower() == ".parquet":
-            table = _from_arrow(pq.read_table(path), columns)
+            table = _from_arrow(pq.read_table(path, page_checksum_verification=True), columns)
         else:
             table = _read_csv(path, columns)
-    except (pa.ArrowInvalid, EOFError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: not a readable {path.suffix[1:].upper()} file ({error}); check the file.") from None
     except ColumnError as error:
         raise ColumnError(f"{path}: {error}") from None
@@ -88,7 +88,7 @@ def write_table(path: Path, columns: dict[str, NDArray[np.float64]]) -> None:
         if suffix == ".csv":
             pacsv.write_csv(pa.table(columns), file)
         elif suffix == ".parquet":
-            pq.write_table(pa.table(columns), file)
+            pq.write_table(pa.table(columns), file, write_page_checksum=True)
         else:
             np.save(file, np.column_stack(list(columns.values())))
 
