@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
@@ -52,8 +52,12 @@ def surface(seed: int) -> NDArray[np.uint8]:
 def form(pixels: NDArray[np.uint8]) -> bytes:
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, "PNG")
+    return form_of(file.getvalue())
+
+
+def form_of(data: bytes) -> bytes:
     head = f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="image"; filename="image.png"\r\n\r\n'
-    return head.encode() + file.getvalue() + f"\r\n--{_BOUNDARY}--\r\n".encode()
+    return head.encode() + data + f"\r\n--{_BOUNDARY}--\r\n".encode()
 
 
 def learn(features: str, good: int, path: Path) -> None:
@@ -108,18 +112,31 @@ def add_until(end: float, port: int, log: Log) -> None:
         seed += 1
 
 
-def resident(pid: int) -> int:
-    """Return the memory of a process, in MiB."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(re.findall(r"VmRSS:\s+(\d+) kB", status)[0]) // 1024
+def memory_of(pid: int) -> int:
+    """Return the memory of a process and of all that it has started, in MiB; shared pages are divided among them."""
+    total = 0
+    for each in (pid, *_started_by(pid)):
+        with suppress(OSError):  # it may have ended
+            total += sum(
+                map(int, re.findall(r"^Pss:\s+(\d+) kB", Path(f"/proc/{each}/smaps_rollup").read_text(), re.M))
+            )
+    return total // 1024
+
+
+def _started_by(pid: int) -> list[int]:
+    children = []
+    for tasks in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            children += [int(child) for child in tasks.read_text().split()]
+    return [*children, *(each for child in children for each in _started_by(child))]
 
 
 def watch_until(end: float, pid: int) -> list[int]:
     """Return the memory of a process now, after each minute, and in the end."""
-    memory = [resident(pid)]
+    memory = [memory_of(pid)]
     while (left := end - monotonic()) > 0:
         sleep(min(60, left))
-        memory.append(resident(pid))
+        memory.append(memory_of(pid))
     return memory
 
 

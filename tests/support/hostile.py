@@ -36,6 +36,11 @@ def answer(_, decoded, value):
     return value
 
 
+def compute_while_decoding(*_):
+    while True:
+        pass
+
+
 def sleep_while_decoding(*_):
     time.sleep(60)
 
@@ -50,7 +55,8 @@ def take_memory(_, decoded, size):
     return np.ones(size // 8).sum()
 
 
-def end_the_process(*_):
+def end_the_process(_, decoded):
+    decoded()
     os._exit(1)
 
 

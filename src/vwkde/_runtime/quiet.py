@@ -11,6 +11,12 @@ from vwkde._runtime.filters import ignoring
 without_convergence_warnings = ignoring(category=ConvergenceWarning)
 """Suppress scikit-learn's warning that an optimiser stopped early: such candidates are compared as they are."""
 
+_IN_OUR_WORDS = {
+    "inhomogeneous": "X must have shape (rows, columns), and y (rows,). Got rows of several lengths; make them equal.",
+    "could not convert": "X must hold numbers only. Got text instead; drop or encode those columns.",
+}
+"""What NumPy says of data that are no array of numbers, and what is said instead."""
+
 
 @np.errstate(over="ignore", invalid="ignore")
 def validated(*arguments: Any, **named: Any) -> Any:
@@ -18,6 +24,7 @@ def validated(*arguments: Any, **named: Any) -> Any:
     try:
         return validate_data(*arguments, **named)
     except ValueError as error:
-        if "inhomogeneous" not in str(error):
+        words = next((told for told in _IN_OUR_WORDS if told in str(error)), None)
+        if words is None:
             raise
-    raise ValueError("X must have shape (rows, columns), and y (rows,). Got rows of several lengths; make them equal.")
+    raise ValueError(_IN_OUR_WORDS[words])

@@ -60,7 +60,7 @@ def test_another_size_is_refused_by_its_header(monkeypatch):
 
 @pytest.fixture(scope="module")
 def worker():
-    worker = Worker(Allowance(seconds=0.3, decode_seconds=0.3, memory=2**29))
+    worker = Worker(Allowance(seconds=0.3, decode_seconds=0.1, memory=2**29))
     yield worker
     worker.end()
 
@@ -68,8 +68,12 @@ def worker():
 def test_a_task_that_takes_too_long_is_ended_and_the_next_one_done(worker):
     inspector = fit_surfaces()
     assert worker.do(inspector, hostile.answer, 7) == 7
-    for task in (hostile.sleep_while_decoding, hostile.sleep_after_decoding):
-        with pytest.raises(TooSlowError, match=r"longer than 0\.3 seconds"):
+    for task, told in (
+        (hostile.compute_while_decoding, "too long to decode"),
+        (hostile.sleep_while_decoding, "longer than 1 seconds"),
+        (hostile.sleep_after_decoding, r"longer than 0\.3 seconds"),
+    ):
+        with pytest.raises(TooSlowError, match=told):
             worker.do(inspector, task)
         assert worker.do(inspector, hostile.answer, 8) == 8
 
@@ -84,7 +88,7 @@ def test_a_task_that_takes_too_much_memory_is_refused_it(worker):
 def test_a_worker_that_is_lost_is_replaced_and_knows_the_model_in_use(worker):
     inspector = fit_surfaces()
     with pytest.raises(LostWorkerError, match="ended by the system"):
-        worker.do(inspector, hostile.end_the_process)
+        worker.do(inspector, hostile.end_the_process)  # as the system does if it has no memory left
     assert worker.do(inspector, hostile.count_good) == GOOD
     assert worker.do(fit_surfaces(25), hostile.count_good) == 25
 

@@ -47,12 +47,12 @@ _SIGNED = 2
 """The TIFF sample format of signed integers."""
 
 
-def read_image(path: Path, least_side: int = 1) -> NDArray[np.float32]:
+def read_image(path: Path | str, least_side: int = 1) -> NDArray[np.float32]:
     """Read an image file as gray.
 
     Parameters
     ----------
-    path : Path
+    path : Path or str
         A PNG, JPEG, BMP, TIFF, WebP or PGM file with one frame.
     least_side : int, default=1
         Minimum length of each side, in pixels.
@@ -66,6 +66,8 @@ def read_image(path: Path, least_side: int = 1) -> NDArray[np.float32]:
     ------
     ImageError
         If the file cannot be read, or is not such an image. The message is one line that begins with its name.
+    TypeError
+        If `path` is not a path.
 
     Examples
     --------
@@ -78,7 +80,9 @@ def read_image(path: Path, least_side: int = 1) -> NDArray[np.float32]:
     ...     print(read_image(path))
     [[0.  0.2 1. ]]
     """
-    return _read_file(path, _Wanted(least_side))
+    if not isinstance(path, Path | str):
+        raise TypeError(f"The 'path' parameter must be the name of an image file. Got {path!r} instead.")
+    return _read_file(Path(path), _Wanted(least_side))
 
 
 def read_image_like(path: Path, shape: tuple[int, ...] | None, example: str) -> NDArray[np.float32]:

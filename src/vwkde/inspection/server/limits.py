@@ -8,8 +8,10 @@ MOST_TABLE_BYTES = 8 * 2**20
 
 MOST_SECONDS = 60
 """Default maximum time of a check or of an addition, after the image is decoded."""
-DECODE_SECONDS = 5.0
-"""Maximum time to decode an image of one megapixel; larger ones get more in proportion."""
+DECODE_SECONDS = 1.0
+"""Maximum processor time to decode an image of one megapixel; larger ones get more in proportion."""
+BUSY_FACTOR = 10.0
+"""How much longer decoding may take by the clock, since other work takes processors, too."""
 MOST_MEMORY = 2 * 2**30
 """Memory that a worker may use in addition to what it needs for itself and the model, in bytes."""
 

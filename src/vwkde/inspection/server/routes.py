@@ -104,7 +104,7 @@ async def picture(request: Request, image: UploadFile, here: Here) -> Response:
 async def scores(request: Request, here: Here) -> Response:
     """Return judgements as the table that `vwkde inspect check` writes."""
     async with body_of(request, min(MOST_TABLE_BYTES, here.most_bytes)) as sent:
-        table = await here.station.do(tasks.table, sent.read)
+        table = await here.station.table(sent.read)
     disposition = {"Content-Disposition": 'attachment; filename="scores.csv"'}
     return Response(table, media_type="text/csv", headers=disposition)
 

@@ -9,8 +9,9 @@ pixels in memory.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from queue import LifoQueue
 from threading import Lock
@@ -70,9 +71,11 @@ class Station:
         self._workers = [Worker(allowance) for _ in range(_CHECKS_AT_ONCE)]
         for worker in self._workers:
             self._free.put(worker)
-        self._changer = Worker(allowance)
+        self._changer, self._clerk = Worker(allowance), Worker(allowance)
         self._checks = ThreadPoolExecutor(_CHECKS_AT_ONCE, thread_name_prefix="vwkde-check")
-        self._changes = ThreadPoolExecutor(1, thread_name_prefix="vwkde-change")
+        self._changes, self._tables = (
+            ThreadPoolExecutor(1, thread_name_prefix=f"vwkde-{name}") for name in ("change", "table")
+        )
 
     @property
     def is_full(self) -> bool:
@@ -81,33 +84,41 @@ class Station:
 
     def close(self) -> None:
         """Accept no more work, and end what is running."""
-        for pool in (self._checks, self._changes):
+        for pool in (self._checks, self._changes, self._tables):
             pool.shutdown(wait=False, cancel_futures=True)
-        for worker in (*self._workers, self._changer):
+        for worker in (*self._workers, self._changer, self._clerk):
             worker.end()
 
     async def do(self, task: Task, read: Read, *arguments: Any) -> Any:
         """Do a task with the inspector that is in use when its turn comes, and with what `read` then returns."""
-        if self.is_full:
-            raise BusyError("The server has too much to do. Try again in a moment.")
-        self._waiting += 1
-        try:
+        with self._place():
             async with self._turns:
                 data = await read()
                 await self.refresh()
                 run = asyncio.get_running_loop().run_in_executor
                 return await run(self._checks, self._do, self.inspector, task, data, *arguments)
-        finally:
-            self._waiting -= 1
 
     async def add(self, read: Read, name: str, by: str) -> SurfaceInspector:
         """Add a good image, and return the new inspector; one change at a time."""
+        with self._place():
+            data = await read()
+            return await asyncio.get_running_loop().run_in_executor(self._changes, self._add, data, name, by)
+
+    async def table(self, read: Read) -> bytes:
+        """Return a table of judgements, written by a worker of its own: checks do not wait for tables."""
+        with self._place():
+            data = await read()
+            run = asyncio.get_running_loop().run_in_executor
+            return await run(self._tables, self._clerk.do, self.inspector, tasks.table, data)
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        """Take a place in the queue for the length of a `with` statement."""
         if self.is_full:
             raise BusyError("The server has too much to do. Try again in a moment.")
         self._waiting += 1
         try:
-            data = await read()
-            return await asyncio.get_running_loop().run_in_executor(self._changes, self._add, data, name, by)
+            yield
         finally:
             self._waiting -= 1
 

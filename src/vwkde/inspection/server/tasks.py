@@ -68,7 +68,7 @@ def picture(inspector: SurfaceInspector, decoded: Decoded, data: bytes, name: st
 
 def table(_: SurfaceInspector, decoded: Decoded, data: bytes) -> bytes:
     """Return judgements, given as JSON, as the table that `vwkde inspect check` writes."""
-    decoded()
+    decoded()  # a table has no pixels
     try:
         rows = _ROWS.validate_json(data)
     except ValidationError as error:

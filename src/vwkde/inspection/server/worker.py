@@ -17,10 +17,11 @@ from vwkde.inspection.model.inspector import SurfaceInspector
 
 Task = Callable[..., Any]
 """A function of the inspector, of a function to call when the image is decoded, and of what the client sent."""
+MEGAPIXEL = 1_000_000
 Kind = Literal["ready", "decoded", "done", "failed"]
 
 
-def work(server: Connection, most_memory: int) -> None:
+def work(server: Connection, most_memory: int, decode_seconds: float) -> None:
     """Do tasks until the server is gone. A message is a new inspector, or a task with its arguments."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
     warnings.simplefilter("ignore")
@@ -33,18 +34,32 @@ def work(server: Connection, most_memory: int) -> None:
                 inspector = message
                 limit_memory(most_memory)
             else:
-                _do(server, inspector, *message)
+                _do(server, inspector, decode_seconds, *message)
 
 
-def _do(server: Connection, inspector: SurfaceInspector | None, task: Task, arguments: tuple[Any, ...]) -> None:
+def _do(
+    server: Connection,
+    inspector: SurfaceInspector | None,
+    decode_seconds: float,
+    task: Task,
+    arguments: tuple[Any, ...],
+) -> None:
+    def decoded() -> None:
+        limit_processor_time(0)
+        _reply(server, "decoded")
+
+    height, width = inspector.image_shape if inspector is not None else (0, 0)
+    limit_processor_time(decode_seconds * max(1.0, height * width / MEGAPIXEL))
     try:
-        result = task(inspector, lambda: _reply(server, "decoded"), *arguments)
+        result = task(inspector, decoded, *arguments)
     except MemoryError:
         _reply(server, "failed", ValueError("This takes more memory than the server allows; send less."))
     except Exception as error:
         _reply(server, "failed", error if _can_travel(error) else RuntimeError(str(error)))
     else:
         _reply(server, "done", result)
+    finally:
+        limit_processor_time(0)
 
 
 def _reply(server: Connection, kind: Kind, value: Any = None) -> None:
@@ -57,6 +72,12 @@ def _can_travel(error: Exception) -> bool:
         return isinstance(pickle.loads(pickle.dumps(error)), type(error))
     except Exception:
         return False
+
+
+def limit_processor_time(seconds: float) -> None:
+    """Let the system end this process after so much processor time from now; 0 is no limit. Not on Windows."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def limit_memory(most: int) -> None:

@@ -9,12 +9,11 @@ from time import monotonic
 from typing import Any
 
 from vwkde.inspection.model.inspector import SurfaceInspector
-from vwkde.inspection.server.limits import DECODE_SECONDS, MOST_MEMORY, MOST_SECONDS
-from vwkde.inspection.server.worker import Task, work
+from vwkde.inspection.server.limits import BUSY_FACTOR, DECODE_SECONDS, MOST_MEMORY, MOST_SECONDS
+from vwkde.inspection.server.worker import MEGAPIXEL, Task, work
 
 _START_SECONDS = 120.0
 """Time for a worker to start: it loads the library first."""
-_MEGAPIXEL = 1_000_000
 
 
 class TooSlowError(ValueError):
@@ -27,7 +26,7 @@ class LostWorkerError(RuntimeError):
 
 @dataclass(frozen=True)
 class Allowance:
-    """What a task may take: seconds after decoding, seconds of decoding for each megapixel, and bytes of memory."""
+    """What a task may take: seconds after decoding, processor time of decoding a megapixel, and bytes of memory."""
 
     seconds: float = MOST_SECONDS
     decode_seconds: float = DECODE_SECONDS
@@ -78,7 +77,8 @@ class Worker:
     def _start(self) -> Connection:
         context = _context()
         line, theirs = context.Pipe()
-        self._process = context.Process(target=work, args=(theirs, self._allowance.memory), daemon=True)
+        arguments = theirs, self._allowance.memory, self._allowance.decode_seconds
+        self._process = context.Process(target=work, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
         if not line.poll(_START_SECONDS):
@@ -89,14 +89,20 @@ class Worker:
 
     def _result(self, line: Connection, inspector: SurfaceInspector) -> Any:
         height, width = inspector.image_shape
-        limit = self._allowance.decode_seconds * max(1.0, height * width / _MEGAPIXEL)
+        limit = BUSY_FACTOR * self._allowance.decode_seconds * max(1.0, height * width / MEGAPIXEL)
+        is_decoded = False
         while True:
-            kind, value = _received(line, limit)
+            try:
+                kind, value = _received(line, limit)
+            except EOFError:
+                if is_decoded:
+                    raise
+                raise TooSlowError("The image takes too long to decode; save it again in another format.") from None
             if kind == "done":
                 return value
             if kind == "failed":
                 raise value
-            limit = self._allowance.seconds
+            limit, is_decoded = self._allowance.seconds, True
 
 
 def _received(line: Connection, limit: float) -> tuple[str, Any]:
