@@ -8,6 +8,7 @@ With `--adds` one more client adds a good image every minute. Linux only: memory
 import argparse
 import http.client
 import io
+import os
 import re
 import subprocess
 import sys
@@ -131,6 +132,15 @@ def _started_by(pid: int) -> list[int]:
     return [*children, *(each for child in children for each in _started_by(child))]
 
 
+def processor_seconds(pid: int) -> float:
+    """Return the processor time of a process and of all that it has started and that still run."""
+    ticks = 0
+    for each in (pid, *_started_by(pid)):
+        with suppress(OSError):
+            ticks += sum(map(int, Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def watch_until(end: float, pid: int) -> list[int]:
     """Return the memory of a process now, after each minute, and in the end."""
     memory = [memory_of(pid)]
@@ -148,6 +158,7 @@ def measure(features: str, options: argparse.Namespace) -> None:
         with serve(path) as (port, pid):
             post(port, "/api/check", bodies[0], Log())  # imports and compiled code are loaded by the first
             checks, adds, end = Log(), Log(), monotonic() + options.seconds
+            before = processor_seconds(pid)
             clients = [
                 Thread(target=check_until, args=(end, port, [*bodies[turn:], *bodies[:turn]], checks))
                 for turn in range(options.clients)
@@ -159,7 +170,9 @@ def measure(features: str, options: argparse.Namespace) -> None:
             memory = watch_until(end, pid)
             for client in clients:
                 client.join()
+            used = processor_seconds(pid) - before
     report(features, options, checks, adds, memory)
+    print(f"  processor time of the server: {used / max(1, len(checks.waits)):.2f} s for each image checked")
 
 
 def report(features: str, options: argparse.Namespace, checks: Log, adds: Log, memory: list[int]) -> None:

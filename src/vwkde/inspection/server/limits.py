@@ -7,7 +7,7 @@ MOST_TABLE_BYTES = 8 * 2**20
 """Maximum size of a table of scores: some 40,000 images."""
 
 MOST_SECONDS = 60
-"""Default maximum time of a check or of an addition, after the image is decoded."""
+"""Default maximum time of a check, after the image is decoded; an addition may take as long for each good image."""
 DECODE_SECONDS = 1.0
 """Maximum processor time to decode an image of one megapixel; larger ones get more in proportion."""
 BUSY_FACTOR = 10.0

@@ -156,7 +156,7 @@ class Station:
 
     def _add(self, data: bytes, name: str, by: str) -> SurfaceInspector:
         if self._path is None:
-            self.inspector = self._changer.do(self.inspector, tasks.add, data, name, by)
+            self.inspector = self._grown(self.inspector, data, name, by)
             return self.inspector
         try:
             with self._reading, locked_model(self._path, _PATIENCE):
@@ -164,10 +164,17 @@ class Station:
         except ModelFileError as error:
             raise ChangedFileError(f"{self._path.name}: nothing was added. {error}") from None
 
+    def _grown(self, inspector: SurfaceInspector, data: bytes, name: str, by: str) -> SurfaceInspector:
+        """Return the inspector with a further image; it may take as long as a check of each good image, which it is."""
+        grown: SurfaceInspector = self._changer.do(
+            inspector, tasks.add, data, name, by, times=1 + len(inspector.names_)
+        )
+        return grown
+
     def _add_to_file(self, path: Path, data: bytes, name: str, by: str) -> SurfaceInspector:
         self._read_if_changed()
         before = self.inspector
-        changed: SurfaceInspector = self._changer.do(before, tasks.add, data, name, by)
+        changed = self._grown(before, data, name, by)
         if len(changed.names_) > len(before.names_):
             try:
                 changed.save(path)

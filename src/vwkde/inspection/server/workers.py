@@ -42,12 +42,12 @@ class Worker:
         self._line: Connection | None = None
         self._inspector: SurfaceInspector | None = None
 
-    def do(self, inspector: SurfaceInspector, task: Task, *arguments: Any) -> Any:
-        """Return what the task returns for this inspector, or raise what it raises."""
+    def do(self, inspector: SurfaceInspector, task: Task, *arguments: Any, times: int = 1) -> Any:
+        """Return what the task returns for this inspector, or raise what it raises; it may take some `times` as long."""
         try:
             line = self._ready(inspector)
             line.send((task, arguments))
-            return self._result(line, inspector)
+            return self._result(line, inspector, times)
         except (EOFError, OSError):
             self.end()
             raise LostWorkerError("The work was ended by the system; the image may need too much memory.") from None
@@ -87,7 +87,7 @@ class Worker:
         line.recv()
         return line
 
-    def _result(self, line: Connection, inspector: SurfaceInspector) -> Any:
+    def _result(self, line: Connection, inspector: SurfaceInspector, times: int) -> Any:
         height, width = inspector.image_shape
         limit = BUSY_FACTOR * self._allowance.decode_seconds * max(1.0, height * width / MEGAPIXEL)
         is_decoded = False
@@ -102,7 +102,7 @@ class Worker:
                 return value
             if kind == "failed":
                 raise value
-            limit, is_decoded = self._allowance.seconds, True
+            limit, is_decoded = times * self._allowance.seconds, True
 
 
 def _received(line: Connection, limit: float) -> tuple[str, Any]:
