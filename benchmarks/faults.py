@@ -1,54 +1,56 @@
 """The fault drill: programs killed at random moments, a full disk, hostile clients, bad inputs. What is lost?
 
-Run with `python benchmarks/faults.py [--quick] [--only kills disk dask clients inputs]`. It takes about fifteen minutes
-on two cores, with `--quick` a few. Nothing here is a timing of the library: the waits of honest clients are those of
+Run with `python benchmarks/faults.py [--quick] [--only PART …]`. It takes some twenty minutes on
+two cores, with `--quick` a few. Nothing here is a timing of the library: the waits of honest clients are those of
 this machine with whatever else it does. Linux only. The results are in `docs/security.md`.
 """
 
 import argparse
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 
 from fault_drill import bad_inputs, clients, dask_kills, full_disk, kills
 
+Lines = Iterator[str]
 
-def drill_kills(folder: Path, quick: bool) -> str:
-    rounds = 4 if quick else 15
-    parts = [kills.fits, kills.additions, kills.checks]
-    lines = []
-    for part in parts:
+
+def drill_kills(folder: Path, quick: bool) -> Lines:
+    for part in (kills.fits, kills.additions, kills.checks):
         (folder / part.__name__).mkdir()
-        lines.append(part(folder / part.__name__, rounds))
-    (folder / "reproduce").mkdir()
-    lines.append(kills.reproductions(folder / "reproduce", 1 if quick else 3))
-    return "\n".join(lines)
+        yield part(folder / part.__name__, 4 if quick else 15)
 
 
-def drill_disk(folder: Path, quick: bool) -> str:
+def drill_reproduce(folder: Path, quick: bool) -> Lines:
+    yield kills.reproductions(folder, 1 if quick else 3)
+
+
+def drill_disk(folder: Path, quick: bool) -> Lines:
     del quick
-    return full_disk.full_disk(folder)
+    yield full_disk.full_disk(folder)
 
 
-def drill_dask(folder: Path, quick: bool) -> str:
+def drill_dask(folder: Path, quick: bool) -> Lines:
     del folder
-    return dask_kills.workers(2 if quick else 5)
+    yield dask_kills.workers(2 if quick else 5)
 
 
-def drill_clients(folder: Path, quick: bool) -> str:
-    return clients.under_attack(folder, 8 if quick else 40, honest=2)
+def drill_clients(folder: Path, quick: bool) -> Lines:
+    yield from clients.under_attack(folder, 8 if quick else 40, honest=2)
 
 
-def drill_inputs(folder: Path, quick: bool) -> str:
+def drill_inputs(folder: Path, quick: bool) -> Lines:
     del quick
     count, outcomes = bad_inputs.run(folder)
-    told = "".join(f"\n  {each.call}: {each.problem}" for each in outcomes)
-    return f"{count} bad inputs: {len(outcomes)} tracebacks, wrong successes or losses{told}"
+    yield f"{count} bad inputs: {len(outcomes)} tracebacks, wrong successes or losses"
+    yield from (f"{each.call}: {each.problem}" for each in outcomes)
 
 
 PARTS = {
     "kills": drill_kills,
     "disk": drill_disk,
+    "reproduce": drill_reproduce,
     "dask": drill_dask,
     "clients": drill_clients,
     "inputs": drill_inputs,
@@ -62,9 +64,11 @@ def main() -> None:
     options = parser.parse_args()
     for name in options.only:
         start = perf_counter()
+        print(name, flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            report = PARTS[name](Path(folder), options.quick)
-        print(f"{name} ({perf_counter() - start:.0f} s)\n{report}\n", flush=True)
+            for line in PARTS[name](Path(folder), options.quick):
+                print(f"  {line}", flush=True)
+        print(f"  {perf_counter() - start:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

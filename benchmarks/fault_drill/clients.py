@@ -5,7 +5,7 @@ import json
 import socket
 import struct
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
@@ -112,7 +112,7 @@ def _slow(port: int, end: float) -> None:
         line.close()
 
 
-def under_attack(folder: Path, seconds: float, honest: int) -> str:
+def under_attack(folder: Path, seconds: float, honest: int) -> Iterator[str]:
     """Let honest clients check images, first alone, then during each attack, then during all at once."""
     learn("gradient", 25, folder / "part.vwkde")
     bodies = [form_of(_png(surface(10_000 + seed))) for seed in range(8)]
@@ -120,12 +120,10 @@ def under_attack(folder: Path, seconds: float, honest: int) -> str:
     turns: dict[str, list[Callable[[int, float], None]]] = {"nobody attacks": []}
     turns |= {name: [attack] * 2 for name, attack in everything.items()}
     turns["all of them"] = list(everything.values())
-    lines = []
     with serve(folder / "part.vwkde") as (port, pid):
         post(port, "/api/check", bodies[0], Log())
         for name, attackers in turns.items():
-            lines.append(f"{name}: {_turn(port, pid, seconds, honest, bodies, attackers)}")
-    return "\n".join(lines)
+            yield f"{name}: {_turn(port, pid, seconds, honest, bodies, attackers)}"
 
 
 def _turn(port: int, pid: int, seconds: float, honest: int, bodies: list[bytes], attackers: list) -> str:

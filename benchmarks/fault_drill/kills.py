@@ -13,7 +13,7 @@ from vwkde.inspection import ModelFileError, SurfaceInspector
 
 def moments(rounds: int, longest: float, seed: int) -> Iterator[float]:
     """Yield random moments within a command's time, most of them after it has loaded the library."""
-    yield from np.random.default_rng(seed).uniform(0.3 * longest, 1.1 * longest, rounds)
+    yield from np.random.default_rng(seed).uniform(0.3 * longest, longest, rounds)
 
 
 def fits(folder: Path, rounds: int) -> str:

@@ -43,7 +43,7 @@ class Worker:
         self._inspector: SurfaceInspector | None = None
 
     def do(self, inspector: SurfaceInspector, task: Task, *arguments: Any, times: int = 1) -> Any:
-        """Return what the task returns for this inspector, or raise what it raises; it may take some `times` as long."""
+        """Return what the task returns for this inspector, or raise what it raises; it may take `times` as long."""
         try:
             line = self._ready(inspector)
             line.send((task, arguments))
