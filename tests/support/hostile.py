@@ -30,6 +30,12 @@ def png_of_size(width, height):
     return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
+def png_of_many_chunks(data, count):
+    """Return a PNG with many empty chunks before its pixels."""
+    empty = struct.pack(">I", 0) + b"teSt" + struct.pack(">I", zlib.crc32(b"teSt"))
+    return data[:33] + empty * count + data[33:]
+
+
 def answer(_, decoded, value):
     """Return the value: a task that goes well."""
     decoded()

@@ -310,6 +310,7 @@ def serve(
     if not private:
         changing = "check images" if read_only else "check images and change the model"
         complain(f"warning: everyone who has the link can {changing}; nothing is encrypted without a proxy.", "yellow")
+    web.state.served.station.warm_up()
     where = listening.address(listener, secret)
     say(f"{model.name}, {len(inspector.names_)} good images: {where} (stop with Ctrl-C)")
     with suppress(KeyboardInterrupt):

@@ -49,6 +49,26 @@ def test_a_jpeg_of_many_scans_is_refused_before_it_is_decoded():
     assert seconds(refused) < 1
 
 
+def test_a_png_of_many_chunks_is_refused_before_it_is_opened():
+    decode_image(hostile.png_of_many_chunks(FINE, 1_000), "some.png")
+    data = hostile.png_of_many_chunks(FINE, 2_000_000)
+
+    def refused():
+        with pytest.raises(ImageError, match=r"chunks\.png: the file has more than 50,000 chunks"):
+            decode_image(data, "chunks.png")
+
+    assert seconds(refused) < 1
+
+
+def test_a_file_far_larger_than_its_pixels_is_refused(site):
+    status, found = site.send("/api/check", FINE + bytes(5 * 2**20), "long.png")
+    assert (status, found["detail"]) == (
+        422,
+        "long.png: the file is far larger than its pixels need; save the image again.",
+    )
+    assert site.send("/api/check", FINE + bytes(3 * 2**20), "some.png")[0] == 200
+
+
 def test_another_size_is_refused_by_its_header(monkeypatch):
     from PIL.ImageFile import ImageFile
 

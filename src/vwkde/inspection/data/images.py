@@ -37,6 +37,10 @@ _START_OF_SCAN = b"\xff\xda"
 _PIECE = 2**20
 """Bytes in which scans are counted at a time."""
 
+_PNG = b"\x89PNG\r\n\x1a\n"
+_MOST_CHUNKS = 50_000
+"""Maximum number of chunks of a PNG. Usual ones have 8 KiB: this is enough for 400 MB."""
+
 _FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "WEBP", "PPM", "GIF")
 """Pillow's names of the formats that are tried. For some of the others, Pillow starts external programs."""
 
@@ -149,6 +153,7 @@ def _read(file: IO[bytes], name: str, wanted: _Wanted) -> NDArray[np.float32]:
     if not file.read(1):
         refuse(name, "the file is empty (0 bytes); copy or save it again.")
     file.seek(0)
+    _check_chunks(file, name)
     with _without_pillow_warnings(), _open(file, name) as image:
         _check_header(image, name, wanted)
         _check_scans(file, image, name)
@@ -190,6 +195,18 @@ def _check_header(image: "Image", name: str, wanted: _Wanted) -> None:
     # A JPEG of format MPO is a photograph with previews, not an animation.
     if getattr(image, "is_animated", False) and image.format != "MPO":
         refuse(name, "the file holds more than one frame or page; save each as a file of its own.")
+
+
+def _check_chunks(file: IO[bytes], name: str) -> None:
+    """Refuse a PNG of very many chunks, which would keep the decoder busy before it comes to any pixel."""
+    if file.read(len(_PNG)) == _PNG:
+        chunks = 0
+        while len(head := file.read(8)) == 8 and head[4:] != b"IEND":
+            chunks += 1
+            if chunks > _MOST_CHUNKS:
+                refuse(name, f"the file has more than {_MOST_CHUNKS:,} chunks; save the image again.")
+            file.seek(int.from_bytes(head[:4], "big") + 4, io.SEEK_CUR)
+    file.seek(0)
 
 
 def _check_scans(file: IO[bytes], image: "Image", name: str) -> None:

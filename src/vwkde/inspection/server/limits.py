@@ -3,12 +3,14 @@
 MOST_MEBIBYTES = 32
 """Default maximum size of a request, in MiB."""
 MOST_BYTES = MOST_MEBIBYTES * 2**20
+MOST_BYTES_PER_PIXEL, MOST_BYTES_BESIDE = 16, 4 * 2**20
+"""Maximum size of an image file: twice that of the largest pixels, and something for previews and profiles."""
 MOST_TABLE_BYTES = 8 * 2**20
 """Maximum size of a table of scores: some 40,000 images."""
 
 MOST_SECONDS = 60
 """Default maximum time of a check, after the image is decoded; an addition may take as long for each good image."""
-DECODE_SECONDS = 1.0
+DECODE_SECONDS = 0.5
 """Maximum processor time to decode an image of one megapixel; larger ones get more in proportion."""
 BUSY_FACTOR = 10.0
 """How much longer decoding may take by the clock, since other work takes processors, too."""

@@ -82,6 +82,11 @@ class Station:
         """Whether further work would be refused."""
         return self._waiting >= self._most_waiting
 
+    def warm_up(self) -> None:
+        """Start the workers for checks now, so that the first client does not wait for them."""
+        for _ in self._workers:
+            self._checks.submit(self._do, self.inspector, tasks.nothing, b"")
+
     def close(self) -> None:
         """Accept no more work, and end what is running."""
         for pool in (self._checks, self._changes, self._tables):

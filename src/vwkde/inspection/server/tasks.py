@@ -18,6 +18,7 @@ from vwkde.inspection.model.inspector import SurfaceInspector
 from vwkde.inspection.model.map_colours import map_colours
 from vwkde.inspection.runs.records import finite
 from vwkde.inspection.runs.scores import ScoreRow, scores_table
+from vwkde.inspection.server.limits import MOST_BYTES_BESIDE, MOST_BYTES_PER_PIXEL
 from vwkde.inspection.server.replies import Judgement, Row, Rows
 
 Singles = NDArray[np.float32]
@@ -78,6 +79,11 @@ def table(_: SurfaceInspector, decoded: Decoded, data: bytes) -> bytes:
     return scores_table(map(_score_row, rows)).encode()
 
 
+def nothing(_: SurfaceInspector, decoded: Decoded, __: bytes) -> None:
+    """Do nothing: a worker that can do this is ready."""
+    decoded()
+
+
 def small_png(pixels: Singles) -> bytes:
     """Return gray values as PNG; a large image is reduced."""
     gray = Image.fromarray(np.rint(255 * pixels).astype(np.uint8))
@@ -92,6 +98,9 @@ def coloured_map(result: Inspection) -> NDArray[np.uint8]:
 
 def _decode(inspector: SurfaceInspector, decoded: Decoded, data: bytes, name: str) -> Singles:
     """Return the pixels of an image; one that has not the size of the good images is refused by its header."""
+    height, width = inspector.image_shape
+    if len(data) > MOST_BYTES_PER_PIXEL * height * width + MOST_BYTES_BESIDE:
+        refuse(name, "the file is far larger than its pixels need; save the image again.")
     pixels = decode_image(data, name, inspector.image_shape)
     decoded()
     return pixels
