@@ -8,12 +8,13 @@ With `--adds` one more client adds a good image every minute. Linux only: memory
 import argparse
 import http.client
 import io
+import os
 import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
@@ -52,8 +53,12 @@ def surface(seed: int) -> NDArray[np.uint8]:
 def form(pixels: NDArray[np.uint8]) -> bytes:
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, "PNG")
+    return form_of(file.getvalue())
+
+
+def form_of(data: bytes) -> bytes:
     head = f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="image"; filename="image.png"\r\n\r\n'
-    return head.encode() + file.getvalue() + f"\r\n--{_BOUNDARY}--\r\n".encode()
+    return head.encode() + data + f"\r\n--{_BOUNDARY}--\r\n".encode()
 
 
 def learn(features: str, good: int, path: Path) -> None:
@@ -108,18 +113,40 @@ def add_until(end: float, port: int, log: Log) -> None:
         seed += 1
 
 
-def resident(pid: int) -> int:
-    """Return the memory of a process, in MiB."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(re.findall(r"VmRSS:\s+(\d+) kB", status)[0]) // 1024
+def memory_of(pid: int) -> int:
+    """Return the memory of a process and of all that it has started, in MiB; shared pages are divided among them."""
+    total = 0
+    for each in (pid, *_started_by(pid)):
+        with suppress(OSError):  # it may have ended
+            total += sum(
+                map(int, re.findall(r"^Pss:\s+(\d+) kB", Path(f"/proc/{each}/smaps_rollup").read_text(), re.M))
+            )
+    return total // 1024
+
+
+def _started_by(pid: int) -> list[int]:
+    children = []
+    for tasks in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            children += [int(child) for child in tasks.read_text().split()]
+    return [*children, *(each for child in children for each in _started_by(child))]
+
+
+def processor_seconds(pid: int) -> float:
+    """Return the processor time of a process and of all that it has started and that still run."""
+    ticks = 0
+    for each in (pid, *_started_by(pid)):
+        with suppress(OSError):
+            ticks += sum(map(int, Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def watch_until(end: float, pid: int) -> list[int]:
     """Return the memory of a process now, after each minute, and in the end."""
-    memory = [resident(pid)]
+    memory = [memory_of(pid)]
     while (left := end - monotonic()) > 0:
         sleep(min(60, left))
-        memory.append(resident(pid))
+        memory.append(memory_of(pid))
     return memory
 
 
@@ -131,6 +158,7 @@ def measure(features: str, options: argparse.Namespace) -> None:
         with serve(path) as (port, pid):
             post(port, "/api/check", bodies[0], Log())  # imports and compiled code are loaded by the first
             checks, adds, end = Log(), Log(), monotonic() + options.seconds
+            before = processor_seconds(pid)
             clients = [
                 Thread(target=check_until, args=(end, port, [*bodies[turn:], *bodies[:turn]], checks))
                 for turn in range(options.clients)
@@ -142,7 +170,9 @@ def measure(features: str, options: argparse.Namespace) -> None:
             memory = watch_until(end, pid)
             for client in clients:
                 client.join()
+            used = processor_seconds(pid) - before
     report(features, options, checks, adds, memory)
+    print(f"  processor time of the server: {used / max(1, len(checks.waits)):.2f} s for each image checked")
 
 
 def report(features: str, options: argparse.Namespace, checks: Log, adds: Log, memory: list[int]) -> None:

@@ -97,6 +97,10 @@ SLOW = {
         "test_every_estimator_answers",
         "test_the_start_of_a_process",
     ),
+    "cli/test_faults.py": (
+        "test_additions_are_listed_and_taken_back",
+        "test_sigterm_keeps_the_scores_found_so_far",
+    ),
     "cli/test_growth.py": ("test_a_measurement_from_end_to_end",),
     "cli/test_inspect.py": ALL,
     "cli/test_inspect_demo.py": ALL,
@@ -122,6 +126,10 @@ SLOW = {
         "test_the_stated_rate_of_good_images_is_rejected",
     ),
     "inspection/model/test_library.py": ("test_a_device_finds_what_the_cpu_finds",),
+    "inspection/model/test_model_changes.py": (
+        "test_an_addition_is_known_by_who_and_when",
+        "test_two_processes_that_add_at_once_lose_nothing",
+    ),
     "inspection/model/test_rates.py": ALL,
     "inspection/report/test_report.py": (
         "test_a_browser_shows_it_without_complaint",
@@ -134,6 +142,7 @@ SLOW = {
         "test_checks_see_one_model_whole_while_others_add",
         "test_the_command_serves_until_it_is_interrupted",
     ),
+    "inspection/server/test_attacks.py": ALL,
     "inspection/server/test_browser.py": ALL,
     "inspection/server/test_load.py": ALL,
     "inspection/test_front.py": ("test_the_examples_run",),

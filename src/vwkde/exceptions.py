@@ -1,6 +1,13 @@
 """Warnings and errors of this package. Each has its own class, so it can be caught or silenced separately."""
 
-__all__ = ["BiasWarning", "DegenerateDataWarning", "DisjointSupportError", "FewImagesWarning", "OverlapWarning"]
+__all__ = [
+    "BiasWarning",
+    "DegenerateDataWarning",
+    "DisjointSupportError",
+    "FewImagesWarning",
+    "OverlapWarning",
+    "RepeatedImagesWarning",
+]
 
 
 class DegenerateDataWarning(UserWarning):
@@ -47,3 +54,7 @@ class DisjointSupportError(ValueError):
 
 class FewImagesWarning(UserWarning):
     """There are too few good images for the requested false-reject rate."""
+
+
+class RepeatedImagesWarning(UserWarning):
+    """Some good images have the pixels of others, and were left out."""

@@ -314,3 +314,29 @@ def test_a_prior_that_is_no_probability_is_refused(prior):
     ratio = vwkde.DensityRatio(guide="gaussian").fit(*FAR)
     with pytest.raises(ValueError, match="'prior' parameter of posterior must be a number that lies between 0 and 1"):
         ratio.posterior(FAR[0], prior=prior)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: vwkde.kl_divergence(P, Q, bandwidth=True), "bandwidth"),
+        (lambda: vwkde.kl_divergence(P, Q, method="kde", bandwidth=True), "bandwidth"),
+        (lambda: vwkde.kl_divergence(P, Q, method="nn", k=True), "k"),
+        (lambda: vwkde.DensityRatio(ridge=True).fit(P, Q), "ridge"),
+        (lambda: vwkde.DensityRatio(random_state=True).fit(P, Q), "random_state"),
+    ],
+)
+def test_true_is_no_number(call, name):
+    with pytest.raises(ValueError, match=f"The '{name}' parameter"):
+        call()
+
+
+def test_rows_of_several_lengths_are_told_in_plain_words():
+    ragged = [[1.0, 2.0], [3.0]]
+    for call in (
+        lambda: vwkde.kl_divergence(ragged, Q),
+        lambda: vwkde.RatioClassifier().fit(ragged, [0, 1]),
+        lambda: vwkde.RatioClassifier().fit(P[:2], ragged),
+    ):
+        with pytest.raises(ValueError, match="rows of several lengths"):
+            call()

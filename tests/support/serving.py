@@ -57,7 +57,7 @@ def _fitted(count):
 class Address:
     """Where a server listens, and how to ask it."""
 
-    def __init__(self, host, port, patience=30):
+    def __init__(self, host, port, patience=120):
         self.host, self.port, self.patience = host, port, patience
         self.url = f"http://{host}:{port}/"
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute import parallel
 from vwkde._data.encoding import Encoding
+from vwkde._data.file_stamps import Stamp, shows_file, stamp_of
 from vwkde._data.frames import to_frame
 from vwkde._data.kinds import BOOLEAN, NUMBER, floats_of, kind_of
 from vwkde._data.labels import without_saved_index
@@ -77,6 +78,7 @@ class FileRows:
     """Rows in a file of plain numbers: an NPY file, or the part of one that a `numpy.memmap` shows."""
 
     path: str
+    stamp: Stamp
     kind: np.dtype[Any]
     shape: tuple[int, int]
     offset: int
@@ -97,6 +99,7 @@ class FileRows:
         return _floats(self._mapped()[rows])
 
     def _mapped(self) -> NDArray[Any]:
+        self.stamp.check(self.path)
         whole = np.memmap(self.path, np.uint8, "r")
         return np.ndarray(self.shape, self.kind, whole, self.offset, self.strides)
 
@@ -110,6 +113,7 @@ class ParquetRows:
     """
 
     path: str
+    stamp: Stamp
     names: Names
     groups: tuple[int, ...]
     bounds: tuple[int, ...]
@@ -142,10 +146,15 @@ class ParquetRows:
 
     def table(self, place: int, columns: Sequence[str]) -> Any:
         """Return some columns of a row group, as an Arrow table."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        with pq.ParquetFile(self.path) as file:
-            return file.read_row_group(self.groups[place], columns=list(columns)).select(list(columns))
+        self.stamp.check(self.path)
+        try:
+            with pq.ParquetFile(self.path, page_checksum_verification=True) as file:
+                return file.read_row_group(self.groups[place], columns=list(columns)).select(list(columns))
+        except (pa.ArrowException, OSError) as error:
+            raise ValueError(f"{self.path}: the file cannot be read ({error}); check the file.") from None
 
     def with_encoding(self, encoding: Encoding) -> "ParquetRows":
         """Return the same rows, encoded."""
@@ -264,16 +273,17 @@ def open_parquet(path: Path, name: str) -> ParquetRows:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    stamp = stamp_of(path)
     try:
         with pq.ParquetFile(path) as file:
             counts = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
             names = tuple(without_saved_index(file.schema_arrow.names))
             kinds = tuple(kind_of(file.schema_arrow.field(each).type) for each in names)
-    except (pa.ArrowInvalid, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise ValueError(f"The {name} must be a Parquet file. {str(path)!r} cannot be read: {error}") from None
     groups = tuple(group for group, count in enumerate(counts) if count)
     bounds = tuple(int(end) for end in np.cumsum([0, *(counts[group] for group in groups)]))
-    return ParquetRows(str(path.resolve()), names, groups, bounds, kinds)
+    return ParquetRows(str(path.resolve()), stamp, names, groups, bounds, kinds)
 
 
 def _of_numbers(rows: ParquetRows, name: str) -> ParquetRows:
@@ -340,6 +350,8 @@ def _file_rows(mapped: NDArray[Any], name: str) -> Source:
         return ArrayRows(mapped)
     if mapped.mode != "r":
         mapped.flush()
+    path = Path(str(mapped.filename)).resolve()
+    stamp = stamp_of(path)
     base: Any = mapped
     while not isinstance(base, mmap.mmap):
         base = base.base
@@ -347,7 +359,8 @@ def _file_rows(mapped: NDArray[Any], name: str) -> Source:
     start = mapped.offset - mapped.offset % mmap.ALLOCATIONGRANULARITY
     place = start + mapped.ctypes.data - first
     rows, columns = mapped.strides
-    return FileRows(str(Path(str(mapped.filename)).resolve()), mapped.dtype, mapped.shape, place, (rows, columns))
+    source = FileRows(str(path), stamp, mapped.dtype, mapped.shape, place, (rows, columns))
+    return source if shows_file(mapped, source.take) else ArrayRows(mapped)
 
 
 def _two_axes(array: Any, name: str) -> Any:

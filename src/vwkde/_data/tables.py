@@ -35,9 +35,9 @@ def read_table(path: Path, columns: list[str] | None = None, header: bool | None
             values = _load_npy(path)
             frame = to_frame(values, "array") or frame_of_numbers(*as_columns(values, "array"))
         else:
-            frame = _frame_of(pq.read_table(path)) if suffix == ".parquet" else read_csv(path, header)
+            frame = _frame_of(pq.read_table(path, page_checksum_verification=True)) if suffix == ".parquet" else read_csv(path, header)
         return _checked(frame, columns)
-    except (pa.ArrowInvalid, EOFError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: not a readable {path.suffix[1:].upper()} file ({error}); check the file.") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
@@ -68,7 +68,7 @@ def write_table(path: Path, columns: dict[str, NDArray[np.float64]]) -> None:
         if suffix == ".csv":
             pacsv.write_csv(pa.table(columns), file)
         elif suffix == ".parquet":
-            pq.write_table(pa.table(columns), file)
+            pq.write_table(pa.table(columns), file, write_page_checksum=True)
         else:
             np.save(file, np.column_stack(list(columns.values())))
 

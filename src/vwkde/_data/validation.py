@@ -1,5 +1,6 @@
 """All input is checked here, once; the rest of the package assumes clean arrays."""
 
+from collections.abc import Mapping
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -100,6 +101,15 @@ def check_weight(weight: Any, n: int, name: str) -> NDArray[np.float64]:
 def is_number(value: object) -> TypeGuard[float]:
     """Return whether a parameter is a real number; True and False are not meant as such."""
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def refuse_booleans(owner: str, parameters: Mapping[str, Any], constraints: Mapping[str, list[Any]]) -> None:
+    """Raise for a parameter that is True or False and must not be; to Python these are the numbers 1 and 0."""
+    for name, value in parameters.items():
+        if isinstance(value, bool) and "boolean" not in constraints.get(name, ["boolean"]):
+            raise ValueError(
+                f"The {name!r} parameter of {owner} must not be {value}. Give a number, a name or nothing."
+            )
 
 
 def column_names(data: Any) -> Names:

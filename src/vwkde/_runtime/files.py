@@ -13,8 +13,9 @@ from uuid import uuid4
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing bytes; it appears under its name only when all its data are on disk.
 
-    An existing file keeps its mode.
+    An existing file keeps its mode, and a link stays a link: the file that it points to is replaced.
     """
+    path = Path(os.path.realpath(path))
     temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:

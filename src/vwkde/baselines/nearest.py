@@ -128,7 +128,7 @@ def check_samples(p: Floats, q: Floats) -> None:
 def check_k(k: int, p: Floats, q: Floats) -> None:
     """Refuse a k that is larger than the number of rows when one is left out."""
     most = min(len(p), len(q)) - 1
-    if not isinstance(k, Integral) or not 1 <= k <= most:
+    if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= most:
         raise ValueError(
             f"The 'k' parameter must be an integer from 1 to {most}, one less than the rows of the smaller sample. "
             f"Got {k!r} instead."

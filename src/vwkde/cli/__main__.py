@@ -1,5 +1,6 @@
 """`python -m vwkde.cli`."""
 
-from vwkde.cli.main import main
+from vwkde.cli.entry import main
 
-main()
+if __name__ == "__main__":  # not in the processes that a server starts
+    main()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from vwkde.cli.console import errors
+from vwkde.cli.console import complain
 from vwkde.cli.options import ERROR, FINDING, INTERRUPTED
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def interruptible(words: str) -> Iterator[None]:
 
 def stop(words: str) -> NoReturn:
     """End as after Ctrl-C, and say in one line what was left."""
-    errors.print(f"stopped: {words}", style="yellow", markup=False, soft_wrap=True)
+    complain(f"stopped: {words}", "yellow")
     raise typer.Exit(INTERRUPTED)
 
 
@@ -35,7 +35,7 @@ def reported_failures(pictures: "Pictures") -> Iterator[None]:
         yield
     finally:
         for failure in pictures.failures:
-            errors.print(f"error: {failure.reason}", style="red", markup=False, soft_wrap=True)
+            complain(f"error: {failure.reason}", "red")
 
 
 def end(failures: "Sequence[Failure]", finding: bool = False) -> None:

@@ -10,8 +10,9 @@ import typer
 
 from vwkde._runtime.exports import garbage_left
 from vwkde.catalogue import is_baseline, methods
-from vwkde.cli.console import bars
+from vwkde.cli.console import bars, say
 from vwkde.cli.options import Dates, Header, Json, Missing, Seed, names_in
+from vwkde.cli.outputs import Force, check_file
 
 _LARGE = 2**30
 """Files larger than this, in bytes, are read in parts."""
@@ -53,7 +54,7 @@ def kl(
     if as_json:
         typer.echo(json.dumps(estimate.to_dict(), indent=2))
     else:
-        typer.echo(str(estimate))
+        say(str(estimate))
 
 
 def ratio(
@@ -71,6 +72,7 @@ def ratio(
     dates: Dates = "refuse",
     header: Header = None,
     seed: Seed = 0,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Estimate the log density ratio log p/q at given points, and the posterior of P for equal priors."""
@@ -82,6 +84,7 @@ def ratio(
 
     if output is not None:
         check_target(output)
+        check_file(output, (numerator, denominator, at), force)
     p, q = (_sample(path, columns, header, method) for path in (numerator, denominator))
     z = read_table(at, names_in(columns), header)
     reading = {"missing": missing, "dates": dates}
@@ -91,7 +94,7 @@ def ratio(
     results = {"log_ratio": log_ratio, "posterior": posterior(log_ratio, 0.5)}
     if output is not None:
         write_table(output, results)
-        typer.echo(f"{len(log_ratio)} rows written to {output}", err=True)
+        say(f"{len(log_ratio)} rows written to {output}", err=True)
     if as_json:
         typer.echo(json.dumps({name: values.tolist() for name, values in results.items()}))
     elif output is None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vwkde.cli.console import bars, screen
+from vwkde.cli.console import bars, say, screen
 from vwkde.cli.endings import interruptible
+from vwkde.inspection.runs.output import check_writable
 
 if TYPE_CHECKING:
     from vwkde.bench.growth import Plan
@@ -69,7 +70,7 @@ def measure(plan: "Plan", output: Path, as_json: bool) -> None:
     from vwkde.bench.growth.tables import tables
 
     check(plan)
-    output.mkdir(parents=True, exist_ok=True)
+    check_writable(output)
     numbers, picture = output / "growth.json", output / "growth.svg"
     with interruptible(f"{numbers} has the measurements so far; the same command goes on"), bars():
         known = record.unfinished(numbers, plan)
@@ -81,7 +82,7 @@ def measure(plan: "Plan", output: Path, as_json: bool) -> None:
     else:
         for table in tables(cells):
             screen.print(table)
-    typer.echo(f"Picture: {picture}", err=as_json)
+    say(f"Picture: {picture}", err=as_json)
 
 
 def _whole_number(text: str) -> int:

@@ -9,11 +9,12 @@ import typer
 
 from vwkde._compute.cluster import connected
 from vwkde._runtime.extras import require
-from vwkde.cli.console import bars, errors
+from vwkde.cli.console import bars, complain, say
 from vwkde.cli.endings import end, interruptible
 from vwkde.cli.once import Commands
 from vwkde.cli.options import Seed
-from vwkde.inspection.server.limits import MOST_MEBIBYTES
+from vwkde.cli.outputs import Force, check_model_file
+from vwkde.inspection.server.limits import MOST_MEBIBYTES, MOST_SECONDS
 
 if TYPE_CHECKING:
     from vwkde.inspection.model.inspector import SurfaceInspector
@@ -66,12 +67,13 @@ def fit(
     ] = None,
     seed: Seed = 0,
     dry_run: DryRun = False,
+    force: Force = False,
     dask: Cluster = None,
 ) -> None:
     """Learn a surface from good images, and write a model file.
 
     The good images also set the threshold: the score above which an
-    image is rejected.
+    image is rejected. Images with the same pixels count once.
     """
     from vwkde.cli import inspect_work as work
     from vwkde.inspection.data.layouts import describe
@@ -81,15 +83,15 @@ def fit(
     if hold_out is not None:
         layout = layout.divided(hold_out, seed)
     if dry_run:
-        typer.echo(describe(layout))
+        say(describe(layout))
         return
-    work.check_place(output)
+    check_model_file(output, force)
     with connected(dask):
         settings = work.Settings(features, rate, seed, _engine(dask))
         inspector, failures = work.fit(layout, settings, "Nothing was learnt or written.")
     work.save(inspector, output)
     count = len(inspector.names_)
-    typer.echo(f"{count} good images learnt. {_threshold(inspector)} Model: {output}")
+    say(f"{count} good images learnt. {_threshold(inspector)} Model: {output}")
     end(failures)
 
 
@@ -116,7 +118,7 @@ def check(
 
     items = images_to_check(images)
     if dry_run:
-        typer.echo(f"{counted(len(items))}, {items[0].name} to {items[-1].name}")
+        say(f"{counted(len(items))}, {items[0].name} to {items[-1].name}")
         return
     inspector = SurfaceInspector.load(model, engine=_engine(dask))
     with connected(dask):
@@ -126,7 +128,7 @@ def check(
         typer.echo(json_text(record.to_json()))
     else:
         _print_rejected(record)
-        typer.echo(f"{counted(counts.checked)} checked, {counts.rejected} rejected. Report: {output / REPORT}")
+        say(f"{counted(counts.checked)} checked, {counts.rejected} rejected. Report: {output / REPORT}")
     work.stop_if_stopped(record, output)
     end(failures, counts.rejected > 0)
 
@@ -176,7 +178,7 @@ def evaluate(
     else:
         layouts = {name: without_model(layout, hold_out, seed) for name, layout in recognise_all(root).items()}
     if dry_run:
-        typer.echo("\n\n".join(f"{name}\n{describe(layout)}" for name, layout in layouts.items()))
+        say("\n\n".join(f"{name}\n{describe(layout)}" for name, layout in layouts.items()))
         return
     with connected(dask):
         settings = work.Settings(features, rate, seed, _engine(dask))
@@ -200,25 +202,56 @@ def demo(
     with interruptible("The demonstration is incomplete."), bars():
         write_surfaces(surfaces, seed)
     if not as_json:
-        typer.echo(f"Images: {surfaces}. Running: vwkde inspect eval {surfaces} --features texture -o {run}")
+        say(f"Images: {surfaces}. Running: vwkde inspect eval {surfaces} --features texture -o {run}")
     work.evaluate(recognise_all(surfaces), None, run, work.MODEL, work.Settings("texture", 0.05, seed), as_json)
 
 
 @app.command()
 def add(more_good: Good, model: Model) -> None:
-    """Add good images to a model, and update its threshold."""
+    """Add good images to a model, and update its threshold.
+
+    An image that the model knows is not added again. Several programs
+    can add to one model: each waits for the others. See `history` and
+    `undo` for what was added.
+    """
     from vwkde.cli import inspect_work as work
-    from vwkde.inspection import SurfaceInspector
     from vwkde.inspection.data.recognise import recognise
 
-    inspector = SurfaceInspector.load(model)
-    work.check_place(model)
-    before = len(inspector.names_)
-    failures = work.add(inspector, recognise(more_good), f"{model} was not changed.")
-    work.save(inspector, model)
+    layout = recognise(more_good)
+    with work.changed(model) as inspector:
+        before = len(inspector.names_)
+        failures = work.add(inspector, layout, f"{model} was not changed.")
     count = len(inspector.names_)
-    typer.echo(f"{count - before} good images added, {count} in total. {_threshold(inspector)} Model: {model}")
+    say(f"{count - before} good images added, {count} in total. {_threshold(inspector)} Model: {model}")
     end(failures)
+
+
+@app.command()
+def undo(model: Model) -> None:
+    """Take back the last addition of good images to a model, by whatever program."""
+    from vwkde.cli import inspect_work as work
+
+    with work.changed(model) as inspector, interruptible(f"{model} was not changed."), bars():
+        inspector.undo()
+    count, names = len(inspector.names_), inspector.changes_[-1].names
+    say(f"{len(names)} good images taken back, {count} left. {_threshold(inspector)} Model: {model}")
+
+
+@app.command()
+def history(model: Model, as_json: Json = False) -> None:
+    """Print who added good images to a model, when, and what was taken back."""
+    import json
+
+    from vwkde.inspection import SurfaceInspector
+
+    changes = SurfaceInspector.load(model).changes_
+    if as_json:
+        typer.echo(json.dumps([change.to_dict() for change in changes], indent=1))
+        return
+    for change in changes:
+        say(f"{change.when}  {change.kind}  {change.who}  {len(change.names)} images: {', '.join(change.names)}")
+    if not changes:
+        say("No images were added since the fit.")
 
 
 @app.command()
@@ -230,21 +263,56 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 means any free port.")] = 8000,
     read_only: Annotated[bool, typer.Option("--read-only", help="Do not allow adding images to the model.")] = False,
     most: Annotated[int, typer.Option("--max-upload", min=1, help="Size limit of an upload, in MiB.")] = MOST_MEBIBYTES,
+    seconds: Annotated[
+        float, typer.Option("--max-seconds", min=1, help="Time limit of a check, in seconds.")
+    ] = MOST_SECONDS,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            help="Secret that clients must know. Default: the variable VWKDE_TOKEN; else a new one is made, unless "
+            "only this machine can reach the server.",
+            show_default=False,
+        ),
+    ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="Another name of the server for clients, such as that of a proxy; can be repeated."),
+    ] = None,
 ) -> None:
-    """Check images in the browser: serve a page, and an API for programs."""
+    """Check images in the browser: serve a page, and an API for programs.
+
+    If other machines can reach the server, clients need a token: open
+    the printed link. Nothing is encrypted; for that, put a proxy with
+    TLS in front of it.
+    """
     for package in ("fastapi", "uvicorn", "python_multipart"):
         require(package, f"The server needs {package}", "inspect")
     from vwkde.inspection import SurfaceInspector
     from vwkde.inspection.server import listening
     from vwkde.inspection.server.app import make_app
+    from vwkde.inspection.server.token_guard import choose_token
+    from vwkde.inspection.server.workers import Allowance
 
     inspector = SurfaceInspector.load(model)
     listener = listening.listen(host, port)
-    web = make_app(inspector, path=model, read_only=read_only, host=host, most_bytes=most * 2**20)
-    if not listening.is_private(listener):
+    private = listening.is_private(listener)
+    secret = choose_token(token, private)
+    web = make_app(
+        inspector,
+        path=model,
+        read_only=read_only,
+        host=host,
+        names=name or (),
+        token=secret,
+        most_bytes=most * 2**20,
+        allowance=Allowance(seconds),
+    )
+    if not private:
         changing = "check images" if read_only else "check images and change the model"
-        errors.print(f"warning: everyone who can reach this machine can {changing}.", style="yellow")
-    typer.echo(f"{model.name}, {len(inspector.names_)} good images: {listening.address(listener)} (stop with Ctrl-C)")
+        complain(f"warning: everyone who has the link can {changing}; nothing is encrypted without a proxy.", "yellow")
+    web.state.served.station.warm_up()
+    where = listening.address(listener, secret)
+    say(f"{model.name}, {len(inspector.names_)} good images: {where} (stop with Ctrl-C)")
     with suppress(KeyboardInterrupt):
         listening.make_server(web).run(sockets=[listener])
 
@@ -256,9 +324,9 @@ def _engine(dask: str | None) -> Literal["auto", "dask"]:
 def _print_rejected(record: "RunRecord") -> None:
     rejected = [image for image in record.images if image.rejected]
     for image in rejected[:_MOST_LINES]:
-        typer.echo(f"NG {image.image}: {image.score:.3g} nats, p = {image.p_value:.3g}")
+        say(f"NG {image.image}: {image.score:.3g} nats, p = {image.p_value:.3g}")
     if len(rejected) > _MOST_LINES:
-        typer.echo(f"… and {len(rejected) - _MOST_LINES} more")
+        say(f"… and {len(rejected) - _MOST_LINES} more")
 
 
 def _threshold(inspector: "SurfaceInspector") -> str:

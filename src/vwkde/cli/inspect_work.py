@@ -1,28 +1,32 @@
 """The work of the commands of `vwkde inspect`: fit, save, run and evaluate, with progress bars and short errors."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import typer
 
-from vwkde.cli.console import bars
+from vwkde.cli.console import bars, say
 from vwkde.cli.endings import end, interruptible, reported_failures, stop
 from vwkde.cli.inspect_summaries import print_evaluation, print_overview
 from vwkde.inspection.data.layouts import Item, Layout
 from vwkde.inspection.data.pictures import Failure, Pictures
 from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection.model.model_file import locked_model
 from vwkde.inspection.report import write_overview, write_report
 from vwkde.inspection.report.content import Report
 from vwkde.inspection.runs.folder import json_text, opened_folder, write_results
-from vwkde.inspection.runs.output import REPORT, SCORES, OutputError, check_writable, writing
+from vwkde.inspection.runs.output import REPORT, SCORES, check_writable, writing
 from vwkde.inspection.runs.records import RunRecord
 from vwkde.inspection.runs.run import run_images
 from vwkde.inspection.runs.summary import Summary
 
 MODEL = "model.vwkde"
 """The model file that an evaluation leaves in its folder."""
+_PATIENCE = 3600.0
+"""Seconds to wait while other programs change a model file: they may add many images."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +68,17 @@ def save(inspector: SurfaceInspector, path: Path) -> None:
         inspector.save(path)
 
 
-def check_place(path: Path) -> None:
-    """Check before long work that its result can be written."""
-    if path.is_dir():
-        raise OutputError(f"{path}: is a folder. Give a file name, for example {path / 'part.vwkde'}.")
+@contextmanager
+def changed(path: Path) -> Iterator[SurfaceInspector]:
+    """Give the inspector of a model file, to be changed, and write it back; no other program changes the file then."""
+    SurfaceInspector.load(path)  # a bad file is reported before a lock is made next to it
     check_writable(path.parent)
+    with interruptible(f"{path} was not changed."), locked_model(path, _PATIENCE):
+        inspector = SurfaceInspector.load(path)
+        before = inspector.changes_
+        yield inspector
+        if inspector.changes_ != before:
+            save(inspector, path)
 
 
 def run(
@@ -137,4 +147,4 @@ def _print(records: Mapping[str, RunRecord], output: Path, as_json: bool) -> Non
         print_overview(Summary(records))
     elif only.evaluation is not None:
         print_evaluation(only.evaluation)
-    typer.echo(f"Report: {output / REPORT}")
+    say(f"Report: {output / REPORT}")

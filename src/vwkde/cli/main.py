@@ -10,11 +10,12 @@ import typer
 from vwkde._data.tallies import ColumnError
 from vwkde._runtime.versions import VERSION
 from vwkde.cli import estimates, information, reweighting, studies
-from vwkde.cli.console import errors
+from vwkde.cli.console import complain
 from vwkde.cli.drift import app as drift
 from vwkde.cli.inspect import app as inspection
 from vwkde.cli.once import Commands
 from vwkde.cli.options import BROKEN_PIPE, ERROR, INTERRUPTED, METHODS, in_options
+from vwkde.cli.terminating import terminating
 
 app = Commands(
     help="Estimate density ratios and divergences from samples, with the leading bias removed.",
@@ -57,18 +58,25 @@ app.command()(studies.bench)
 def main() -> None:
     """Run the command line; every error is reported in one line, with exit status 2."""
     warnings.showwarning = _print_warning
+    with terminating() as terminate:
+        status = terminate.status(_status())
+    raise SystemExit(status or 0)
+
+
+def _status() -> Any:
+    """Run the command that was asked for, and return its exit status."""
     try:
         status = app(standalone_mode=False)
         sys.stdout.flush()
-    except typer.Abort:
-        status = INTERRUPTED
+        return status
+    except (typer.Abort, KeyboardInterrupt):
+        return INTERRUPTED
     except BrokenPipeError:
-        status = _discard_output()
+        return _discard_output()
     except SystemExit as stop:  # Typer and Rich end like this when nobody reads the output
-        status = _discard_output() if isinstance(stop.__context__, BrokenPipeError) else stop.code
+        return _discard_output() if isinstance(stop.__context__, BrokenPipeError) else stop.code
     except Exception as error:
-        status = _report(error)
-    raise SystemExit(status or 0)
+        return _report(error)
 
 
 def _discard_output() -> int:
@@ -88,10 +96,9 @@ def _report(error: Exception) -> int:
         words = f"{words.rstrip('.')}. See: {context.command_path} --help"
     if isinstance(error, ColumnError):
         words = f"{words} Or choose columns with --columns a,b,c."
-    line = " ".join(in_options(words).split()) or type(error).__name__
-    errors.print(f"error: {line}", style="red", markup=False, soft_wrap=True)
+    complain(f"error: {in_options(words) or type(error).__name__}", "red")
     return ERROR
 
 
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    errors.print(f"warning: {message}", style="yellow", markup=False, soft_wrap=True)
+    complain(f"warning: {message}", "yellow")

@@ -7,8 +7,8 @@ import typer
 
 from vwkde.catalogue import methods
 
-FINDING, ERROR, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
-"""Exit status if an image is rejected, after an error, after Ctrl-C, and if the reader of the output is gone."""
+FINDING, ERROR, INTERRUPTED, BROKEN_PIPE, TERMINATED = 1, 2, 130, 141, 143
+"""Exit status if an image is rejected, after an error, after Ctrl-C, if the reader is gone, and after SIGTERM."""
 
 _DEFAULT = "Methods (by default, the best estimator, chosen from the data):"
 METHODS = "\n\n".join([_DEFAULT, *(f"{name}: {words}" for name, words in methods().items())])

@@ -8,8 +8,9 @@ import typer
 from rich.table import Table
 
 from vwkde.cli import growth
-from vwkde.cli.console import bars, errors, screen
+from vwkde.cli.console import bars, complain, errors, say, screen
 from vwkde.cli.options import Json, Seed, names_in
+from vwkde.inspection.runs.output import check_writable
 
 _OPTIONS = {"kinds": "kind", "methods": "method"}
 """Names of options that are not those of their parameters."""
@@ -25,6 +26,7 @@ def demo(
     from vwkde.cli import demo_picture
     from vwkde.cli.demo import ROWS, run
 
+    check_writable(output)
     with bars():
         comparisons = list(run(seed))
     rows = [comparison.to_dict() for comparison in comparisons]
@@ -35,11 +37,10 @@ def demo(
     try:
         require_matplotlib()
     except ImportError as error:
-        errors.print(f"No picture was drawn: {error}", style="yellow", markup=False, soft_wrap=True)
+        complain(f"No picture was drawn: {error}", "yellow")
         return
-    output.mkdir(parents=True, exist_ok=True)
     demo_picture.save_demo(comparisons, output / "demo.png")
-    typer.echo(f"Picture: {output / 'demo.png'}", err=as_json)
+    say(f"Picture: {output / 'demo.png'}", err=as_json)
 
 
 def reproduce(
@@ -80,10 +81,11 @@ def reproduce(
         errors.print(f"Skipped, as they need images (--data): {', '.join(on_images)}", style="yellow", markup=False)
         wanted = [name for name in wanted if name not in on_images]
     surfaces = None if data is None else choose_surfaces(data, names_in(classes), images, digits, quick)
+    check_writable(output)
     for name in wanted:
         with bars():
             folder = reproduce_one(name, output, quick=quick, n_jobs=jobs, cluster=dask, surfaces=surfaces)
-        typer.echo(f"{name}: {folder / 'README.md'}")
+        say(f"{name}: {folder / 'README.md'}")
 
 
 def bench(
@@ -135,6 +137,7 @@ def _time_tasks(
     from vwkde.bench import QUICK, Sizes, run_bench
     from vwkde.bench.report import describe_limits, save_bench, tables, to_dict, write_numbers
 
+    check_writable(output)
     with bars():
         limits, measurements = run_bench(names, engines, QUICK if quick else Sizes(), threads)
     record = to_dict(measurements, limits, threads)
@@ -144,15 +147,14 @@ def _time_tasks(
         for table in tables(measurements):
             screen.print(table)
         screen.print(describe_limits(limits), soft_wrap=True)
-    output.mkdir(parents=True, exist_ok=True)
     write_numbers(output / "bench.json", record)
     try:
         require_matplotlib()
     except ImportError as error:
-        errors.print(f"No picture was drawn: {error}", style="yellow", markup=False, soft_wrap=True)
+        complain(f"No picture was drawn: {error}", "yellow")
         return
     save_bench(output / "bench.png", measurements)
-    typer.echo(f"Picture: {output / 'bench.png'}", err=as_json)
+    say(f"Picture: {output / 'bench.png'}", err=as_json)
 
 
 def _print_table(rows: list[dict[str, Any]], title: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vwkde._runtime.exports import lazy_names
 
 if TYPE_CHECKING:
-    from vwkde.exceptions import FewImagesWarning
+    from vwkde.exceptions import FewImagesWarning, RepeatedImagesWarning
     from vwkde.inspection.data.errors import ImageError
     from vwkde.inspection.data.images import read_image
     from vwkde.inspection.data.synthetic import SURFACES, make_surfaces
@@ -24,6 +24,7 @@ __all__ = [
     "ImageError",
     "Inspection",
     "ModelFileError",
+    "RepeatedImagesWarning",
     "SurfaceInspector",
     "make_surfaces",
     "read_image",
@@ -38,6 +39,7 @@ __getattr__, __dir__ = lazy_names(
         "ImageError": "data.errors",
         "Inspection": "model.inspection",
         "ModelFileError": "model.container",
+        "RepeatedImagesWarning": "model.measuring",
         "SurfaceInspector": "model.inspector",
         "make_surfaces": "data.synthetic",
         "read_image": "data.images",

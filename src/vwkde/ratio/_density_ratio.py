@@ -18,6 +18,7 @@ from vwkde._data.mixed_files import read_text_file
 from vwkde._data.pairs import Pairs
 from vwkde._data.reading import DATES, MISSING, Reading
 from vwkde._data.sources import is_elsewhere
+from vwkde._data.validation import refuse_booleans
 from vwkde._display import html
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._fit.bandwidth import RULES
@@ -321,6 +322,7 @@ class DensityRatio(RatioWeights, html.ShownWhenFitted, BaseEstimator):  # type: 
 
     def _check_parameters(self, numerator: Any, denominator: Any) -> Resources:
         """Raise if a parameter is invalid, and return where to compute with these samples."""
+        refuse_booleans("DensityRatio", self.get_params(deep=False), self._parameter_constraints)
         self._validate_params()
         self._check_combination()
         return choose_resources(self.engine, self.device, (numerator, denominator), self.memory_budget)

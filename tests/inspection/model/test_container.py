@@ -6,7 +6,7 @@ import pytest
 safetensors = pytest.importorskip("safetensors.numpy")
 
 from vwkde.inspection.model import container  # noqa: E402
-from vwkde.inspection.model.container import ModelFileError, read_container, write_container  # noqa: E402
+from vwkde.inspection.model.container import ModelFileError, read_container, stated_digest, write_container  # noqa: E402
 
 ARRAYS = {"patches": np.arange(24, dtype=np.float32).reshape(2, 3, 4), "mean": np.array([0.1, 1e300])}
 SETTINGS = {"features": "gradient", "rate": 0.01, "names": ["ä.png", "b.png"]}
@@ -19,7 +19,8 @@ def path(tmp_path):
 
 
 def test_what_was_written_is_read_to_the_last_bit(path):
-    arrays, settings = read_container(path)
+    arrays, settings, digest = read_container(path)
+    assert digest == stated_digest(path)
     assert settings == SETTINGS
     assert set(arrays) == set(ARRAYS)
     for name, array in ARRAYS.items():

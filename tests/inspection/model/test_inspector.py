@@ -71,10 +71,11 @@ def test_saved_and_loaded_scores_are_equal_to_the_last_bit(inspector, tmp_path):
         np.testing.assert_array_equal(one.log_ratio, other.log_ratio)
         assert one.map_threshold == other.map_threshold
     loaded.save(tmp_path / "again.vwkde")
-    (arrays, settings), (first_arrays, first_settings) = (
+    (arrays, settings, digest), (first_arrays, first_settings, first_digest) = (
         read_container(tmp_path / name) for name in ("again.vwkde", "part.vwkde")
     )
     assert settings == first_settings
+    assert digest == first_digest
     for name, array in first_arrays.items():
         np.testing.assert_array_equal(arrays[name], array)
 
@@ -245,7 +246,7 @@ def test_a_second_fit_that_fails_leaves_the_first(inspector, monkeypatch):
 
 def test_a_model_file_without_fingerprints_still_loads(inspector, tmp_path):
     inspector.save(tmp_path / "part.vwkde")
-    arrays, settings = read_container(tmp_path / "part.vwkde")
+    arrays, settings, _ = read_container(tmp_path / "part.vwkde")
     assert len(set(settings.pop("fingerprints"))) == 24
     write_container(tmp_path / "old.vwkde", arrays, settings)
     old = SurfaceInspector.load(tmp_path / "old.vwkde")

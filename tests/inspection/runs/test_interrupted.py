@@ -29,14 +29,14 @@ SIZE = 96
 SLOWLY = """
 import sys, time
 from vwkde.inspection.data import pictures
-read = pictures.read_image
+read = pictures.read_image_like
 
-def read_slowly(path):
+def read_slowly(path, *wanted):
     print(path, flush=True)
     time.sleep(0.1)
-    return read(path)
+    return read(path, *wanted)
 
-pictures.read_image = read_slowly
+pictures.read_image_like = read_slowly
 from vwkde.cli.main import main
 main()
 """

@@ -43,7 +43,7 @@ from vwkde.inspection.data.images import MOST_PIXELS  # noqa: E402
 from vwkde.inspection.model.map_colours import map_colours  # noqa: E402
 from vwkde.inspection.server import listening  # noqa: E402
 from vwkde.inspection.server.guards import OwnHost  # noqa: E402
-from vwkde.inspection.server.routes import _coloured_map  # noqa: E402
+from vwkde.inspection.server.tasks import coloured_map, small_png  # noqa: E402
 from vwkde.inspection.server.uploads import label  # noqa: E402
 
 FINE, BAD = surface(1_001), surface(2_000, defect=True)
@@ -127,7 +127,7 @@ def test_an_image_is_judged_as_the_library_judges_it(site, inspector, pixels, ve
 def test_a_large_map_is_reduced(inspector):
     found = inspector.check(as_seen(BAD))
     large = replace(found, log_ratio=np.repeat(np.repeat(found.log_ratio, 20, axis=0), 20, axis=1))
-    colours = _coloured_map(large)
+    colours = coloured_map(large)
     assert max(colours.shape) <= 1024
     np.testing.assert_allclose(
         colours.mean(axis=(0, 1)), map_colours(found.log_ratio, found.map_threshold).mean(axis=(0, 1)), rtol=0.05
@@ -262,15 +262,30 @@ def test_nothing_is_added_if_it_cannot_be_saved(inspector, model_file, monkeypat
     assert model_file.read_bytes() == before
 
 
-def test_somebody_elses_change_of_the_file_is_not_undone(inspector, model_file):
+def test_somebody_elses_change_of_the_file_is_taken_up(inspector, model_file):
     with served(inspector, path=model_file) as site:
         fit_surfaces().add([("theirs", as_seen(surface(6_000)))]).save(model_file)
-        theirs = model_file.read_bytes()
-        status, found = site.send("/api/add", file_of(surface(5_000)))
-        assert status == 409
-        assert "another program has changed the model file" in found["detail"]
+        assert site.send("/api/check", file_of(FINE))[1]["good_images"] == GOOD + 1 == site.model()["good_images"]
+        status, found = site.send("/api/add", file_of(surface(5_000)), "ours")
+        assert (status, found["good_images"]) == (200, GOOD + 2)
+        status, found = site.send("/api/add", file_of(surface(5_000)), "ours again")
+        assert (status, found["good_images"]) == (200, GOOD + 2)
+    loaded = SurfaceInspector.load(model_file)
+    assert loaded.names_[GOOD:] == ["theirs", "ours"]
+    assert loaded.changes_[-1].who == "client 127.0.0.1"
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no model at all, but a text that is long enough for a header"])
+def test_a_model_file_that_is_gone_or_damaged_stops_additions_but_no_checks(inspector, model_file, content):
+    with served(inspector, path=model_file) as site:
         assert site.model()["good_images"] == GOOD
-    assert model_file.read_bytes() == theirs
+        model_file.unlink() if content is None else model_file.write_bytes(content)
+        for _ in range(2):
+            status, found = site.send("/api/add", file_of(surface(5_000)))
+            assert status == 409
+            assert found["detail"].startswith("part.vwkde: nothing was added.")
+        assert site.send("/api/check", file_of(FINE))[1]["good_images"] == GOOD
+    assert (model_file.read_bytes() if model_file.exists() else None) == content
 
 
 def test_a_read_only_model_stays_as_it_is(inspector, model_file):
@@ -431,8 +446,9 @@ def test_files_that_browsers_cannot_show_become_png(site):
     assert status == 200
     shown = np.asarray(Image.open(io.BytesIO(found)))
     np.testing.assert_allclose(shown, deep / 257, atol=0.51)
-    status, found = site.send("/api/picture", file_of(np.zeros((3_000, 5_000), np.uint8)), "large.png")
-    assert max(Image.open(io.BytesIO(found)).size) <= 2_048
+    assert max(Image.open(io.BytesIO(small_png(np.zeros((3_000, 5_000), np.float32)))).size) <= 2_048
+    status, found = site.send("/api/picture", file_of(np.zeros((300, 500), np.uint8)), "other.png")
+    assert (status, "must have 128 × 128" in found["detail"]) == (422, True)
 
 
 def test_the_table_is_that_of_a_run(site):
@@ -500,5 +516,7 @@ def test_a_server_that_others_can_reach_says_so(model_file, monkeypatch, capsys,
     serve(model_file, host=host, port=0, read_only=True)
     served[0].close()
     out, err = capsys.readouterr()
-    assert f"http://{'localhost' if host == '0.0.0.0' else host}:" in out
-    assert ("everyone who can reach this machine can check images." in err) == (host == "0.0.0.0")
+    is_open = host == "0.0.0.0"
+    assert bool(re.search(r"http://localhost:\d+/\?token=[\w-]{32} ", out)) == is_open
+    assert bool(re.search(r"http://127\.0\.0\.1:\d+/ ", out)) != is_open
+    assert ("everyone who has the link can check images;" in err) == is_open

@@ -323,3 +323,15 @@ def test_nothing_runs_off_the_side(page, images, width, scheme):
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     paper = [int(part) for part in re.findall(r"\d+", style_of(page, "body", "backgroundColor"))]
     assert (max(paper) < 60) == (scheme == "dark")
+
+
+def test_the_link_with_the_token_opens_the_page_and_a_busy_server_is_asked_again(blank, inspector, images):
+    token = "a-token-long-enough"
+    with served(inspector, token=token, most_waiting=1) as site:
+        assert blank.goto(site.url).status == 401
+        blank.goto(f"{site.url}?token={token}")
+        assert blank.url == site.url
+        expect(blank.locator("#rate")).not_to_be_empty()
+        show(blank, images, "fine.png", "bad.png", "worse.png")
+        assert badges(blank) == {"fine.png": "OK", "bad.png": "NG", "worse.png": "NG"}
+        blank.goto("about:blank")

@@ -1,6 +1,7 @@
 """Many clients at once, with images of real size: none hangs, and every reply is that of the model in use."""
 
 import signal
+import socket
 from contextlib import suppress
 from copy import copy
 from functools import cache, partial
@@ -93,7 +94,8 @@ def test_every_client_gets_what_the_model_in_use_says_alone(line, clients):
         assert (reply["p_value"], reply["nearest_good"]) == (alone.p_value, alone.nearest)
 
 
-def test_ctrl_c_ends_a_server_under_load(tmp_path):
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_server_under_load_without_a_word(tmp_path, ending):
     path = tmp_path / "line.vwkde"
     fitted("gradient").save(path)
     with serving_process(path, PATIENCE) as (site, process):
@@ -106,9 +108,11 @@ def test_ctrl_c_ends_a_server_under_load(tmp_path):
         def interrupt():
             for _ in range(8):
                 answered.acquire()
-            process.send_signal(signal.SIGINT)
-            process.communicate(timeout=PATIENCE)
+            process.send_signal(ending)
+            said.extend(process.communicate(timeout=PATIENCE))
 
-        answered = Semaphore(0)
-        together(*[send] * 4, interrupt)
-    assert process.returncode == 0
+        answered, said = Semaphore(0), []
+        with socket.create_connection((site.host, site.port), PATIENCE) as upload:
+            upload.sendall(b"POST /api/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nunfin")
+            together(*[send] * 4, interrupt)
+    assert (process.returncode, said) == (0, ["", ""])

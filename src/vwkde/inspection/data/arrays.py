@@ -1,7 +1,7 @@
 """Images as arrays in memory: checks, conversion to gray values from 0 to 1, and hashes of pixels."""
 
 from hashlib import sha256
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +48,13 @@ def as_image(pixels: Any, name: str) -> NDArray[np.floating]:
 def check_shape(image: NDArray[np.floating], shape: tuple[int, ...], name: str, example: str = "the others") -> None:
     """Raise an error if an image has another shape than its example."""
     if image.shape != shape:
-        size, wanted = (" × ".join(map(str, reversed(each))) for each in (image.shape, shape))
-        raise ImageError(f"{name}: is {size} pixels, but must have {wanted} like {example}. Crop or resize it.")
+        refuse_shape(image.shape, shape, name, example)
+
+
+def refuse_shape(found: tuple[int, ...], shape: tuple[int, ...], name: str, example: str = "the others") -> NoReturn:
+    """Raise the error for an image of another shape than its example."""
+    size, wanted = (" × ".join(map(str, reversed(each))) for each in (found, shape))
+    raise ImageError(f"{name}: is {size} pixels, but must have {wanted} like {example}. Crop or resize it.")
 
 
 def fingerprint(image: NDArray[np.floating]) -> str:

@@ -1,7 +1,7 @@
 """Image files: read safely as gray, or refused in one line that names the file; and written as PNG.
 
-Images come from cameras, phones and other people, so no file is trusted. Only a few common formats are tried. Size and
-number of frames are checked in the header before any pixel is decoded. Every error of a decoder becomes one
+Images come from cameras, phones and other people, so no file is trusted. Only a few common formats are tried. Size,
+number of frames and number of scans are checked before any pixel is decoded. Every error of a decoder becomes one
 `ImageError` for that file, so that the rest of a batch can continue.
 
 Every image becomes gray with values from 0 to 1. Integers are divided by the largest value of their type. Colours
@@ -11,6 +11,7 @@ rotated according to their EXIF data.
 
 import io
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from vwkde._runtime.extras import require
 from vwkde._runtime.filters import ignoring
+from vwkde.inspection.data.arrays import check_shape, refuse_shape
 from vwkde.inspection.data.errors import refuse
 
 if TYPE_CHECKING:
@@ -26,6 +28,18 @@ if TYPE_CHECKING:
 
 MOST_PIXELS = 64_000_000
 """Maximum number of pixels of an image."""
+
+_MOST_SCANS = 100
+"""Maximum number of scans of a JPEG. Each goes over all pixels; usual progressive files have about ten."""
+_MOST_SCANNED = 12 * MOST_PIXELS
+"""Maximum number of scans times pixels of a JPEG: a progressive file of usual kind at the largest size."""
+_START_OF_SCAN = b"\xff\xda"
+_PIECE = 2**20
+"""Bytes in which scans are counted at a time."""
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_MOST_CHUNKS = 50_000
+"""Maximum number of chunks of a PNG. Usual ones have 8 KiB: this is enough for 400 MB."""
 
 _FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "WEBP", "PPM", "GIF")
 """Pillow's names of the formats that are tried. For some of the others, Pillow starts external programs."""
@@ -37,12 +51,12 @@ _SIGNED = 2
 """The TIFF sample format of signed integers."""
 
 
-def read_image(path: Path, least_side: int = 1) -> NDArray[np.float32]:
+def read_image(path: Path | str, least_side: int = 1) -> NDArray[np.float32]:
     """Read an image file as gray.
 
     Parameters
     ----------
-    path : Path
+    path : Path or str
         A PNG, JPEG, BMP, TIFF, WebP or PGM file with one frame.
     least_side : int, default=1
         Minimum length of each side, in pixels.
@@ -56,6 +70,8 @@ def read_image(path: Path, least_side: int = 1) -> NDArray[np.float32]:
     ------
     ImageError
         If the file cannot be read, or is not such an image. The message is one line that begins with its name.
+    TypeError
+        If `path` is not a path.
 
     Examples
     --------
@@ -68,6 +84,34 @@ def read_image(path: Path, least_side: int = 1) -> NDArray[np.float32]:
     ...     print(read_image(path))
     [[0.  0.2 1. ]]
     """
+    if not isinstance(path, Path | str):
+        raise TypeError(f"The 'path' parameter must be the name of an image file. Got {path!r} instead.")
+    return _read_file(Path(path), _Wanted(least_side))
+
+
+def read_image_like(path: Path, shape: tuple[int, ...] | None, example: str) -> NDArray[np.float32]:
+    """Read an image file of a known shape, that of its example; another is refused before its pixels are decoded."""
+    return _read_file(path, _Wanted(1, shape, example))
+
+
+def decode_image(
+    data: bytes, name: str, shape: tuple[int, ...] | None = None, example: str = "the others"
+) -> NDArray[np.float32]:
+    """Read the bytes of an image file, as `read_image_like` does. Errors use `name`."""
+    _require_pillow()
+    return _read(io.BytesIO(data), name, _Wanted(1, shape, example))
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What an image must be: a minimum length of its sides, and the shape of its example, if that is known."""
+
+    least_side: int = 1
+    shape: tuple[int, ...] | None = None
+    example: str = ""
+
+
+def _read_file(path: Path, wanted: _Wanted) -> NDArray[np.float32]:
     _require_pillow()
     try:
         if not path.exists():
@@ -75,17 +119,11 @@ def read_image(path: Path, least_side: int = 1) -> NDArray[np.float32]:
         if not path.is_file():
             refuse(path, "this is not a file; name an image file.")
         with path.open("rb") as file:
-            return _read(file, str(path), least_side)
+            return _read(file, str(path), wanted)
     except PermissionError:
         refuse(path, "the file may not be read; change its permissions.")
     except OSError as error:
         refuse(path, f"the file cannot be read ({error.strerror or error}); check the name and the disk.")
-
-
-def decode_image(data: bytes, name: str) -> NDArray[np.float32]:
-    """Read the bytes of an image file, as `read_image` does. Errors use `name`."""
-    _require_pillow()
-    return _read(io.BytesIO(data), name)
 
 
 def encode_png(pixels: NDArray[np.uint8]) -> bytes:
@@ -111,18 +149,23 @@ _without_pillow_warnings = ignoring(module=r"PIL\.")
 """Suppress Pillow's warnings: an image that it warns about is either refused here, or can be read anyway."""
 
 
-def _read(file: IO[bytes], name: str, least_side: int = 1) -> NDArray[np.float32]:
+def _read(file: IO[bytes], name: str, wanted: _Wanted) -> NDArray[np.float32]:
     if not file.read(1):
         refuse(name, "the file is empty (0 bytes); copy or save it again.")
     file.seek(0)
+    _check_chunks(file, name)
     with _without_pillow_warnings(), _open(file, name) as image:
-        _check_header(image, name, least_side)
+        _check_header(image, name, wanted)
+        _check_scans(file, image, name)
         try:
             image.load()
         except Exception:  # decoders raise errors of every kind
             refuse(name, "the image is damaged or cut short; copy or save it again.")
         _turn_upright(image)
-        return _to_gray(image, name)
+        gray = _to_gray(image, name)
+    if wanted.shape is not None:
+        check_shape(gray, wanted.shape, name, wanted.example)
+    return gray
 
 
 def _open(file: IO[bytes], name: str) -> "Image":
@@ -141,15 +184,45 @@ def _open(file: IO[bytes], name: str) -> "Image":
         refuse(name, "the image is damaged or cut short; copy or save it again.")
 
 
-def _check_header(image: "Image", name: str, least_side: int) -> None:
+def _check_header(image: "Image", name: str, wanted: _Wanted) -> None:
     width, height = image.size
     if width * height > MOST_PIXELS:
         _refuse_size(name)
-    if min(width, height) < least_side:
-        refuse(name, f"the image has {width}×{height} pixels, and each side needs at least {least_side}.")
+    if min(width, height) < wanted.least_side:
+        refuse(name, f"the image has {width}×{height} pixels, and each side needs at least {wanted.least_side}.")
+    if wanted.shape is not None and wanted.shape not in ((height, width), (width, height)):  # it may be turned later
+        refuse_shape((height, width), wanted.shape, name, wanted.example)
     # A JPEG of format MPO is a photograph with previews, not an animation.
     if getattr(image, "is_animated", False) and image.format != "MPO":
         refuse(name, "the file holds more than one frame or page; save each as a file of its own.")
+
+
+def _check_chunks(file: IO[bytes], name: str) -> None:
+    """Refuse a PNG of very many chunks, which would keep the decoder busy before it comes to any pixel."""
+    if file.read(len(_PNG)) == _PNG:
+        chunks = 0
+        while len(head := file.read(8)) == 8 and head[4:] != b"IEND":
+            chunks += 1
+            if chunks > _MOST_CHUNKS:
+                refuse(name, f"the file has more than {_MOST_CHUNKS:,} chunks; save the image again.")
+            file.seek(int.from_bytes(head[:4], "big") + 4, io.SEEK_CUR)
+    file.seek(0)
+
+
+def _check_scans(file: IO[bytes], image: "Image", name: str) -> None:
+    """Refuse a JPEG that goes over its pixels again and again: a small file could keep the decoder busy for minutes."""
+    if image.format not in ("JPEG", "MPO"):
+        return
+    place = file.tell()
+    file.seek(0)
+    scans, last = 0, b""
+    while piece := file.read(_PIECE):
+        scans += (last + piece).count(_START_OF_SCAN)
+        last = piece[-1:]
+    file.seek(place)
+    width, height = image.size
+    if scans > _MOST_SCANS or scans * width * height > _MOST_SCANNED:
+        refuse(name, f"the image has {scans} scans, too many for its size; save it again as usual JPEG or PNG.")
 
 
 def _to_gray(image: "Image", name: str) -> NDArray[np.float32]:

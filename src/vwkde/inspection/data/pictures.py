@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde.inspection.data.arrays import check_shape
 from vwkde.inspection.data.errors import ImageError
-from vwkde.inspection.data.images import read_image
+from vwkde.inspection.data.images import read_image_like
 from vwkde.inspection.data.layouts import Item
 
 Singles = NDArray[np.float32]
@@ -47,10 +46,9 @@ class Pictures:
         """Yield what is known of each image, and its pixels."""
         for item in self.items:
             try:
-                image = read_image(item.path)
+                image = read_image_like(item.path, self._shape, self._example)
                 if self._shape is None:
                     self._shape, self._example = image.shape, item.name
-                check_shape(image, self._shape, str(item.path), self._example)
             except ImageError as error:
                 self.failures.append(Failure(item.name, str(error)))
                 continue

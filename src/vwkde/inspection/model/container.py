@@ -37,8 +37,8 @@ class ModelFileError(ValueError):
     """
 
 
-def write_container(path: Path, arrays: Mapping[str, NDArray[Any]], settings: Mapping[str, Any]) -> None:
-    """Write arrays and settings; a reader never sees a partly written file."""
+def write_container(path: Path, arrays: Mapping[str, NDArray[Any]], settings: Mapping[str, Any]) -> str:
+    """Write arrays and settings, and return the digest; a reader never sees a partly written file."""
     _require_safetensors()
     from safetensors.numpy import save
 
@@ -47,10 +47,11 @@ def write_container(path: Path, arrays: Mapping[str, NDArray[Any]], settings: Ma
     header = {"format": FORMAT, "version": str(VERSION), "settings": written, "digest": _digest(tensors, written)}
     with whole_file(path) as file:
         file.write(save(tensors, header))
+    return header["digest"]
 
 
-def read_container(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Return the arrays and settings of a model file."""
+def read_container(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any], str]:
+    """Return the arrays, the settings and the digest of a model file."""
     _require_safetensors()
     from safetensors import SafetensorError, safe_open
 
@@ -72,7 +73,20 @@ def read_container(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]
     written = header.get("settings", "")
     if header.get("digest") != _digest(tensors, "" if version <= _SETTINGS_UNCHECKED else written):
         raise ModelFileError(f"{path}: damaged: the checksum does not match. Fit the model again, or restore a copy.")
-    return tensors, _settings(path, written)
+    return tensors, _settings(path, written), header["digest"]
+
+
+def stated_digest(path: Path) -> str | None:
+    """Return the digest that a model file states, without reading all of it; None if this is no model file."""
+    _require_safetensors()
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            header = file.metadata() or {}
+    except (OSError, SafetensorError):
+        return None
+    return header.get("digest") if header.get("format") == FORMAT else None
 
 
 def _require_safetensors() -> None:

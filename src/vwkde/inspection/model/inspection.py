@@ -1,6 +1,7 @@
 """The result for one image: score, verdict, map, and the regions where the map is high."""
 
 from dataclasses import asdict, dataclass
+from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -72,8 +73,8 @@ class Inspection(Tabular):
 
     @property
     def rejected(self) -> bool:
-        """Whether the image fails: its score is above the threshold."""
-        return self.score > self.threshold
+        """Whether the image fails: its score is above the threshold, or is not a finite number."""
+        return not (isfinite(self.score) and self.score <= self.threshold)
 
     @property
     def verdict(self) -> Verdict:

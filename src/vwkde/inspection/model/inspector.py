@@ -1,13 +1,13 @@
 """Surface inspection as one object: learn a surface from good images, then judge others."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
 
 from vwkde._compute.choice import choose_resources
 from vwkde._compute.executors import DASK
@@ -15,19 +15,20 @@ from vwkde._compute.parallel import at_most, single_threaded_blas
 from vwkde._compute.resources import Resources
 from vwkde._display.waiting import shown_while_waiting
 from vwkde.inspection.data.arrays import as_image, check_shape
-from vwkde.inspection.model.calibration import Calibration, check_rate
+from vwkde.inspection.model.calibration import check_rate
 from vwkde.inspection.model.features import FeatureSet, as_features
+from vwkde.inspection.model.history import make_change, standing
 from vwkde.inspection.model.inspection import Inspection
-from vwkde.inspection.model.learnt import Learnt, learn, pixel_map
-from vwkde.inspection.model.learnt_card import learnt_card
+from vwkde.inspection.model.knows_good_images import KnowsGoodImages
+from vwkde.inspection.model.learnt import learn, pixel_map
 from vwkde.inspection.model.measuring import Images, measure_all, rows_of
-from vwkde.inspection.model.model_file import SavedModel, read_model, write_model
+from vwkde.inspection.model.model_file import Origin, SavedModel, read_model, write_model
 from vwkde.inspection.model.parameters import check_count, check_enough
 
 Singles = NDArray[np.float32]
 
 
-class SurfaceInspector:
+class SurfaceInspector(KnowsGoodImages):
     """Learn a surface from good images alone, and judge whether other images show the same surface.
 
     Parameters
@@ -80,12 +81,14 @@ class SurfaceInspector:
         self.n_threads = n_threads
         self.engine = engine
         self.device = device
+        self._origin: Origin | None = None
 
     @shown_while_waiting
     def fit(self, images: Images) -> Self:
         """Learn from good images.
 
-        Images are read one by one, so a generator does not need to keep them all in memory.
+        Images are read one by one, so a generator does not need to keep them all in memory. An image with the same
+        pixels as an earlier one is left out.
 
         Parameters
         ----------
@@ -107,6 +110,8 @@ class SurfaceInspector:
         -----
         FewImagesWarning
             If there are too few good images for `false_reject_rate`, so that no image will be rejected.
+        RepeatedImagesWarning
+            If images were left out.
         """
         features = self.check_parameters()
         settings = self.candidates, self.random_state, self.false_reject_rate
@@ -114,6 +119,7 @@ class SurfaceInspector:
             seen = measure_all(images, features)
             check_enough(len(seen.names))
             self._learnt = learn(seen, features, *settings, self._resources)
+        self._origin = None
         return self
 
     def check_parameters(self) -> FeatureSet:
@@ -146,13 +152,17 @@ class SurfaceInspector:
         choose_resources(self.engine, self.device)
         return as_features(self.features)
 
-    def add(self, images: Images) -> Self:
+    def add(self, images: Images, *, by: str | None = None) -> Self:
         """Add good images and update the threshold; coordinates and bandwidths do not change.
+
+        Adding an image again changes nothing: images are known by their pixels, whatever their names.
 
         Parameters
         ----------
         images : iterable of ndarray, or of pairs (name, ndarray)
             As for `fit`. A name that another good image already has gets a number.
+        by : str, default=None
+            Who adds them, for `changes_`. None means the user of this process.
 
         Returns
         -------
@@ -162,6 +172,11 @@ class SurfaceInspector:
         ------
         ImageError
             If an image cannot be used, or has another shape than the good ones; then nothing is added.
+
+        Warns
+        -----
+        RepeatedImagesWarning
+            If images are already known.
 
         Examples
         --------
@@ -173,9 +188,47 @@ class SurfaceInspector:
         """
         learnt = self._fitted
         with at_most(self.n_threads):
-            seen = measure_all(images, learnt.features, learnt.image_shape, learnt.names)
+            seen = measure_all(images, learnt.features, learnt.image_shape, learnt.names, learnt.fingerprints)
             if seen.names:
-                self._learnt = learnt.more(seen, self.false_reject_rate, self._resources)
+                grown = learnt.more(seen, self.false_reject_rate, self._resources)
+                self._learnt = replace(grown, changes=(*learnt.changes, make_change("add", seen.names, by)))
+        return self
+
+    def undo(self, *, by: str | None = None) -> Self:
+        """Take back the last `add` that was not yet taken back; the threshold is again what it was before.
+
+        Parameters
+        ----------
+        by : str, default=None
+            Who takes it back, for `changes_`. None means the user of this process.
+
+        Returns
+        -------
+        self : SurfaceInspector
+
+        Raises
+        ------
+        ValueError
+            If nothing was added since the fit.
+
+        Examples
+        --------
+        >>> from vwkde.inspection import SurfaceInspector, make_surfaces
+        >>> surfaces = make_surfaces("woven", n_good=20, n_bad=1, size=96)
+        >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:19])
+        >>> len(inspector.add(surfaces.images[19:]).names_), len(inspector.undo().names_)
+        (21, 19)
+        >>> [(change.kind, change.names) for change in inspector.changes_]
+        [('add', ('good 19', 'good 20')), ('undo', ('good 19', 'good 20'))]
+        """
+        learnt = self._fitted
+        additions = standing(learnt.changes)
+        if not additions:
+            raise ValueError("There is nothing to undo: no good images were added since the fit.")
+        names = additions[-1].names
+        with at_most(self.n_threads):
+            fewer = learnt.fewer(len(learnt.names) - len(names), self.false_reject_rate, self._resources)
+        self._learnt = replace(fewer, changes=(*learnt.changes, make_change("undo", names, by)))
         return self
 
     def check(self, image: Singles, name: str = "image") -> Inspection:
@@ -251,56 +304,6 @@ class SurfaceInspector:
         _ = self._fitted  # refuse an unfitted inspector here, not at the first image
         return self._resources.executor.spread(_check, self, images)
 
-    @property
-    def features_name(self) -> str:
-        """The name of the features; for a function, the name of the function."""
-        return self.features if isinstance(self.features, str) else getattr(self.features, "__name__", "given")
-
-    @property
-    def image_shape(self) -> tuple[int, ...]:
-        """The shape of all images, (height, width)."""
-        return self._fitted.image_shape
-
-    @property
-    def names_(self) -> list[str]:
-        """The names of the good images."""
-        return self._fitted.names
-
-    @property
-    def fingerprints_(self) -> list[str | None]:
-        """A hash of the pixels of each good image; None for images from an old model file."""
-        return self._fitted.fingerprints
-
-    @property
-    def thumbnails_(self) -> NDArray[np.uint8]:
-        """Small gray pictures of the good images, of shape (images, height, width)."""
-        return self._fitted.thumbnails
-
-    @property
-    def calibration_(self) -> Calibration:
-        """The scores of the good images, each judged by the others, and the threshold of scores."""
-        return self._fitted.scores
-
-    @property
-    def map_calibration_(self) -> Calibration:
-        """The largest values of the good images' maps, and the threshold of maps."""
-        return self._fitted.peaks
-
-    def thumbnail(self, name: str) -> NDArray[np.uint8]:
-        """Return a small gray picture of a good image.
-
-        Parameters
-        ----------
-        name : str
-            One of `names_`.
-
-        Returns
-        -------
-        ndarray of uint8
-            At most 96 pixels on the longer side.
-        """
-        return self.thumbnails_[self.names_.index(name)]
-
     def save(self, path: Path) -> None:
         """Write the fitted inspector to one file, which `load` reads.
 
@@ -309,12 +312,15 @@ class SurfaceInspector:
         Parameters
         ----------
         path : Path
-            The model file; an existing file is replaced.
+            The model file; an existing file is replaced. If the inspector was loaded from this file or saved to it
+            before, the file must not have changed since.
 
         Raises
         ------
         ValueError
             If `features` is a function.
+        ModelFileError
+            If another program has changed the file since it was read. Load it again and repeat the change.
 
         Examples
         --------
@@ -335,7 +341,8 @@ class SurfaceInspector:
                 "Only inspectors with named features can be saved, because a model file contains no code. "
                 "Use features='gradient' or features='texture'."
             )
-        write_model(path, SavedModel(self.features, self.false_reject_rate, self.candidates, self.random_state, learnt))
+        model = SavedModel(self.features, self.false_reject_rate, self.candidates, self.random_state, learnt)
+        self._origin = write_model(path, model, self._origin)
 
     @classmethod
     def load(
@@ -376,23 +383,12 @@ class SurfaceInspector:
             device=device,
         )
         inspector.check_parameters()
-        inspector._learnt = saved.learnt
+        inspector._learnt, inspector._origin = saved.learnt, saved.origin
         return inspector
 
     @property
     def _resources(self) -> Resources:
         return choose_resources(self.engine, self.device)
-
-    @property
-    def _fitted(self) -> Learnt:
-        if not hasattr(self, "_learnt"):
-            raise NotFittedError("This SurfaceInspector is not fitted yet. Call 'fit' with good images first.")
-        return self._learnt
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: a summary of what was learnt, and the scores of good images."""
-        title = f"SurfaceInspector: {self.features_name} features, false-reject rate {self.false_reject_rate:g}"
-        return learnt_card(title, getattr(self, "_learnt", None))
 
 
 def _check(inspector: SurfaceInspector, named: tuple[str, Singles]) -> Inspection:

@@ -9,6 +9,7 @@ from vwkde._compute.resources import Resources
 from vwkde.inspection.model.calibration import Calibration, calibrate
 from vwkde.inspection.model.coordinates import Coordinates, fit_coordinates
 from vwkde.inspection.model.features import FeatureSet
+from vwkde.inspection.model.history import Change
 from vwkde.inspection.model.library import Comparison, Library, make_library
 from vwkde.inspection.model.measuring import Measured, mapped
 
@@ -22,7 +23,7 @@ class Learnt:
 
     `names`, `fingerprints` (None where an old model file has none) and `thumbnails` have one entry per good image.
     `sums` are the mean log kernel sums between all pairs, kept so that images can be added. `scores` calibrates the
-    scores of images, `peaks` the largest values of their maps.
+    scores of images, `peaks` the largest values of their maps. `changes` are the additions since the fit.
     """
 
     features: FeatureSet
@@ -35,6 +36,7 @@ class Learnt:
     sums: Floats
     scores: Calibration
     peaks: Calibration
+    changes: tuple[Change, ...] = ()
 
     def more(self, seen: Measured, false_reject_rate: float, resources: Resources) -> "Learnt":
         """Return what is known with more good images; coordinates and bandwidths do not change."""
@@ -47,6 +49,23 @@ class Learnt:
             names=[*self.names, *seen.names],
             fingerprints=[*self.fingerprints, *seen.fingerprints],
             thumbnails=np.concatenate([self.thumbnails, seen.thumbnails]),
+            library=library,
+            sums=sums,
+            scores=scores,
+            peaks=peaks,
+        )
+
+    def fewer(self, count: int, false_reject_rate: float, resources: Resources) -> "Learnt":
+        """Return what was known with the first good images only; nothing else that was learnt depends on the others."""
+        library = replace(self.library, patches=self.library.patches[:count])
+        sums = self.sums[:count, :count]
+        images = self.features, self.image_shape
+        scores, peaks = _calibrations(library, sums, *images, false_reject_rate, resources)
+        return replace(
+            self,
+            names=self.names[:count],
+            fingerprints=self.fingerprints[:count],
+            thumbnails=self.thumbnails[:count],
             library=library,
             sums=sums,
             scores=scores,

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from vwkde._compute.parallel import run, thread_count
 from vwkde._runtime.progress import track
+from vwkde._runtime.warn import warn
+from vwkde.exceptions import RepeatedImagesWarning
 from vwkde.inspection.data.arrays import as_image, check_shape, fingerprint
 from vwkde.inspection.model.coordinates import Coordinates
 from vwkde.inspection.model.features import FeatureSet
@@ -18,6 +20,8 @@ Images = Iterable[Singles] | Iterable[tuple[str, Singles]]
 
 _THUMBNAIL = 96
 """Maximum length of the longer side of a thumbnail, in pixels."""
+_NAMED = 3
+"""Maximum number of images that a warning names."""
 
 
 @dataclass(frozen=True)
@@ -36,27 +40,47 @@ def measure_all(
     features: FeatureSet,
     shape: tuple[int, ...] | None = None,
     taken: Sequence[str] = (),
+    known: Sequence[str | None] = (),
 ) -> Measured:
-    """Measure images of one shape; a name that is already taken gets a number."""
+    """Measure images of one shape; a name that is already taken gets a number.
+
+    An image whose fingerprint is known, or that came before, is left out: it is no further evidence of what good images
+    look like, and would match itself when good images are judged by the others.
+    """
     names: list[str] = []
     measured: list[Singles] = []
     thumbnails: list[NDArray[np.uint8]] = []
     fingerprints: list[str | None] = []
-    used = set(taken)
+    repeated: list[str] = []
+    used, seen = set(taken), {*known}
     threads = thread_count()
     named = _named(images, len(taken))
     total = getattr(images, "__len__", lambda: 0)()
     for few in track(iter(lambda: list(islice(named, threads)), []), "measuring images", -(-total // threads)):
+        new = []
         for name, image in few:
             shape = image.shape if shape is None else shape
             check_shape(image, shape, name)
-        measured += run(lambda image: rows_of(features(image)), [image for _, image in few])
-        for name, image in few:
+            pixels = fingerprint(image)
+            if pixels in seen:
+                repeated.append(name)
+                continue
+            seen.add(pixels)
+            new.append(image)
             names.append(_unlike(name, used))
             used.add(names[-1])
             thumbnails.append(_shrunk(image))
-            fingerprints.append(fingerprint(image))
+            fingerprints.append(pixels)
+        measured += run(lambda image: rows_of(features(image)), new)
+    _tell_repeated(repeated)
     return Measured(names, measured, np.array(thumbnails, dtype=np.uint8), fingerprints, shape or ())
+
+
+def _tell_repeated(names: Sequence[str]) -> None:
+    if names:
+        some = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+        words = f"{len(names)} images have the pixels of known good images, and were left out: {some}."
+        warn(words, RepeatedImagesWarning)
 
 
 def _named(images: Images, first: int) -> Iterator[tuple[str, Singles]]:

@@ -1,17 +1,43 @@
 """A fitted inspector in one file: its parts and their names."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
+from vwkde._runtime.file_lock import BusyFileError, locked
 from vwkde.inspection.model.calibration import Calibration, calibrate
-from vwkde.inspection.model.container import ModelFileError, read_container, write_container
+from vwkde.inspection.model.container import ModelFileError, read_container, stated_digest, write_container
 from vwkde.inspection.model.coordinates import Coordinates
 from vwkde.inspection.model.features import as_features
+from vwkde.inspection.model.history import read_changes
 from vwkde.inspection.model.learnt import Learnt
 from vwkde.inspection.model.library import Library
+from vwkde.inspection.model.sound import check_sound
+
+_PATIENCE = 60.0
+"""Seconds to wait while another program writes the file."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The file that a model was read from or last written to, and the digest of its content at that time."""
+
+    path: str
+    digest: str
+
+    @classmethod
+    def of(cls, path: Path, digest: str) -> "Origin":
+        """Return the origin for this file; all links to a file are the same."""
+        return cls(os.path.realpath(path), digest)
+
+    def is_current(self) -> bool:
+        """Return whether the file still has that content."""
+        return stated_digest(Path(self.path)) == self.digest
 
 
 @dataclass(frozen=True)
@@ -23,10 +49,35 @@ class SavedModel:
     candidates: int
     random_state: int
     learnt: Learnt
+    origin: Origin | None = None
 
 
-def write_model(path: Path, model: SavedModel) -> None:
-    """Write a model file."""
+@contextmanager
+def locked_model(path: Path, patience: float = _PATIENCE) -> Iterator[None]:
+    """Keep other programs from changing a model file; `ModelFileError` if one of them takes too long."""
+    try:
+        with locked(path, patience):
+            yield
+    except BusyFileError as error:
+        raise ModelFileError(str(error)) from None
+
+
+def write_model(path: Path, model: SavedModel, origin: Origin | None = None) -> Origin:
+    """Write a model file, and return its origin from now on.
+
+    If the model came from this very file, the file must still be as it was then.
+    """
+    with locked_model(path):
+        if origin is not None and origin.path == os.path.realpath(path) and not origin.is_current():
+            raise ModelFileError(
+                f"{path}: another program has changed the model file since it was read; nothing was written. Load it "
+                "again and repeat the change, or save under another name."
+            )
+        return Origin.of(path, write_container(path, *_parts(model)))
+
+
+def _parts(model: SavedModel) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Return the arrays and the settings of a model file."""
     learnt = model.learnt
     settings = {
         "features": model.features,
@@ -38,6 +89,7 @@ def write_model(path: Path, model: SavedModel) -> None:
         "image_shape": list(learnt.image_shape),
         "names": learnt.names,
         "fingerprints": learnt.fingerprints,
+        "changes": [change.to_dict() for change in learnt.changes],
     }
     arrays: dict[str, NDArray[Any]] = {
         "patches": learnt.library.patches,
@@ -48,22 +100,28 @@ def write_model(path: Path, model: SavedModel) -> None:
         "peaks": learnt.peaks.scores,
         "thumbnails": learnt.thumbnails,
     }
-    write_container(path, arrays, settings)
+    return arrays, settings
 
 
 def read_model(path: Path) -> SavedModel:
-    """Return the contents of a model file; a missing part is an error."""
-    arrays, settings = read_container(path)
+    """Return the contents of a model file; a missing part, or parts that do not fit together, are an error."""
+    arrays, settings, digest = read_container(path)
     try:
+        check_sound(arrays, settings)
         return SavedModel(
             settings["features"],
             settings["false_reject_rate"],
             settings["candidates"],
             settings["random_state"],
             _learnt(arrays, settings),
+            Origin.of(path, digest),
         )
     except KeyError as error:
         raise ModelFileError(f"{path}: the part {error} is missing. Fit the model again, or restore a copy.") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelFileError(
+            f"{path}: the parts do not fit together ({error}). Fit the model again, or restore a copy."
+        ) from None
 
 
 def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any]) -> Learnt:
@@ -81,4 +139,5 @@ def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any]) -> Learnt
         arrays["sums"],
         calibrate(arrays["scores"], rate),
         Calibration(arrays["peaks"], rate),
+        read_changes(settings.get("changes", ()), names),
     )

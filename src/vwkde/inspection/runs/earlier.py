@@ -23,8 +23,11 @@ def read_results(folder: Path) -> dict[str, Any] | None:
 
 
 def remove_earlier(folder: Path, record: Mapping[str, Any]) -> None:
-    """Remove the pictures, table and report of an earlier run, and the folders that are then empty."""
-    inside = (folder / OVERLAYS).resolve()
+    """Remove the pictures, table and report of an earlier run, and the folders that are then empty.
+
+    Nothing is removed through links to other folders.
+    """
+    inside = folder.resolve() / OVERLAYS
     named = [*record.get("overlays", []), *(row.get("overlay") for row in record.get("images", []))]
     pictures = [folder / name for name in named if isinstance(name, str)]
     pictures = [path for path in pictures if path.parent.resolve().is_relative_to(inside) and path.suffix == ".png"]

@@ -24,7 +24,7 @@ from vwkde.inspection.data.pictures import Failure
 from vwkde.inspection.model.inspection import Inspection
 from vwkde.inspection.runs.earlier import read_results, remove_earlier
 from vwkde.inspection.runs.evaluation import Evaluation
-from vwkde.inspection.runs.output import REPORT, RESULTS, SCORES, OutputError, check_writable, writing
+from vwkde.inspection.runs.output import OVERLAYS, REPORT, RESULTS, SCORES, OutputError, check_writable, writing
 from vwkde.inspection.runs.overlays import overlay_names
 from vwkde.inspection.runs.records import FORMAT, FailureRecord, ImageRecord, Label, ModelInfo, RunRecord, State
 from vwkde.inspection.runs.scores import rounded, scores_table
@@ -94,6 +94,10 @@ def open_folder(folder: Path, planned: Iterable[str] = ()) -> None:
     It is an error if the folder cannot be written to, or if a `planned` file exists that no run wrote.
     """
     check_writable(folder)
+    if (folder / OVERLAYS).is_symlink():
+        raise OutputError(
+            f"{folder / OVERLAYS}: is a link to another folder. Remove the link, or choose another folder."
+        )
     earlier = read_results(folder)
     if earlier is not None:
         with writing(folder):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import tee
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,9 @@ def run_images(
         checked = inspector.check_all((item.name, image) for item, image, _ in ahead)
         # the result comes first in each pair: checking is what reads the pictures
         for result, (item, image, mask) in track(zip(checked, shown, strict=True), "checking images", len(pictures)):
+            if not isfinite(result.score):
+                pictures.failures.append(Failure(item.name, f"{item.path}: its score is not finite: not judged."))
+                continue
             _keep(run, gallery, item, image, mask, result, labelled)
             if evaluator is not None:
                 evaluator.add(item, result, mask)

@@ -1,11 +1,12 @@
-"""Checks of every request: the host it names, its origin, and its size.
+"""Checks of every request: the host it names, its origin, its size, and whether there is room for it.
 
 Every page in a browser can send requests to a server on the same machine. Such a page may let its own name point to
 this machine (DNS rebinding), or post a form to it. So a request must name a host of this server, and a request that
 changes or computes anything must not come from a page of another origin.
 """
 
-from collections.abc import Iterable
+from asyncio import CancelledError
+from collections.abc import Callable, Iterable
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -13,6 +14,8 @@ from fastapi import HTTPException
 from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from vwkde.inspection.server.limits import RETRY_SECONDS
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
 """HTTP methods that change nothing."""
@@ -87,6 +90,45 @@ class BodyLimit:
             return message
 
         await self.app(scope, counted, send)
+
+
+class QueueLimit:
+    """Refuses requests that send something while too much work is waiting, before they are read."""
+
+    def __init__(self, app: ASGIApp, is_full: Callable[[], bool]) -> None:
+        self.app = app
+        self.is_full = is_full
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass on."""
+        if scope["type"] != "http" or scope["method"] in _SAFE or not self.is_full():
+            await self.app(scope, receive, send)
+            return
+        headers = {"Retry-After": str(RETRY_SECONDS), "Connection": "close"}
+        reason = "The server has too much to do. Try again in a moment."
+        await JSONResponse({"detail": reason}, 503, headers)(scope, receive, send)
+
+
+class EndsQuietly:
+    """Tells clients whose request is cut off when the server ends; else the server would print a traceback."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, and answer if it is cut off."""
+        has_begun = False
+
+        async def noted(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noted)
+        except CancelledError:
+            if scope["type"] == "http" and not has_begun:
+                await JSONResponse({"detail": "The server is being stopped."}, 503)(scope, receive, send)
 
 
 class SafeHeaders:

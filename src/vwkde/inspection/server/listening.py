@@ -2,11 +2,13 @@
 
 import socket
 from ipaddress import ip_address
+from urllib.parse import quote
 
 import uvicorn
 from fastapi import FastAPI
 
-_MOST_CONNECTIONS = 64
+from vwkde.inspection.server.patience import Patient
+
 _EVERYWHERE = ("0.0.0.0", "::")
 """Hosts that mean all addresses of this machine."""
 _OWN_NAMES = ("localhost", "127.0.0.1", "::1")
@@ -29,25 +31,37 @@ def is_private(listener: socket.socket) -> bool:
     return ip_address(listener.getsockname()[0]).is_loopback
 
 
-def address(listener: socket.socket) -> str:
-    """Return the address to open in a browser on this machine."""
+def address(listener: socket.socket, token: str | None = None) -> str:
+    """Return the address to open in a browser on this machine; with a token, a link that contains it."""
     host, port = listener.getsockname()[:2]
     name = "localhost" if host in _EVERYWHERE else f"[{host}]" if ":" in host else host
-    return f"http://{name}:{port}/"
+    return f"http://{name}:{port}/" + (f"?token={quote(token, safe='')}" if token is not None else "")
 
 
 def make_server(app: FastAPI) -> uvicorn.Server:
     """Return a server of the application; `run(sockets=[…])` serves until it is interrupted."""
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        log_level="error",  # whatever a client sends is no reason to fill the log
         ws="none",
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=_MOST_CONNECTIONS,
+        http=Patient,
+        lifespan="off",
         timeout_graceful_shutdown=5,
     )
-    return uvicorn.Server(config)
+    return _Server(config)
+
+
+class _Server(uvicorn.Server):
+    """A server that ends its workers last. A second Ctrl-C would cut off the same work as a part of the application."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End."""
+        try:
+            await super().shutdown(sockets)
+        finally:
+            self.config.app.state.served.station.close()  # type: ignore[union-attr]
 
 
 def is_everywhere(host: str) -> bool:

@@ -1,31 +1,21 @@
 """The routes of the API."""
 
-import base64
 from dataclasses import dataclass
-from math import inf
 from typing import Annotated, Any
 
-import numpy as np
 from fastapi import APIRouter, Depends, HTTPException, Request, UploadFile
 from fastapi.responses import Response
-from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from vwkde.inspection.data.files import IMAGE_SUFFIXES
 from vwkde.inspection.data.images import MOST_PIXELS, encode_png
-from vwkde.inspection.data.names import plain
-from vwkde.inspection.model.inspection import Inspection
 from vwkde.inspection.model.inspector import SurfaceInspector
-from vwkde.inspection.model.map_colours import map_colours
-from vwkde.inspection.runs.records import ModelInfo, finite
-from vwkde.inspection.runs.scores import ScoreRow, scores_table
-from vwkde.inspection.server.replies import Judgement, Model, Problem, Row, Rows
+from vwkde.inspection.runs.records import ModelInfo
+from vwkde.inspection.server import tasks
+from vwkde.inspection.server.limits import MOST_TABLE_BYTES
+from vwkde.inspection.server.replies import Judgement, Model, Problem, Rows
 from vwkde.inspection.server.station import Station
-from vwkde.inspection.server.uploads import as_png, decode
-
-_MAP_SIDE = 1024
-"""Maximum length of a map's longer side, in pixels. Maps change from patch to patch, so some of the pixels suffice."""
-_TEXTS = ("image", "nearest_good", "error")
-"""The fields of a row that contain text from the client."""
+from vwkde.inspection.server.uploads import Sent, body_of, label
 
 
 @dataclass(frozen=True)
@@ -49,31 +39,44 @@ _refusals: dict[int | str, dict[str, Any]] = {
     403: {"model": Problem, "description": "The request comes from another site, or is not allowed"},
     413: {"model": Problem, "description": "The upload is too large"},
     422: {"model": Problem, "description": "The file cannot be used as an image"},
+    503: {"model": Problem, "description": "There is too much to do; the header Retry-After says when to try again"},
 }
 _add_refusals: dict[int | str, dict[str, Any]] = {
-    409: {"model": Problem, "description": "Another program has changed the model file"},
+    409: {"model": Problem, "description": "The model file cannot be read, or another program is changing it"},
     507: {"model": Problem, "description": "The model file cannot be written"},
 }
+
+
+_TABLE = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": TypeAdapter(Rows).json_schema()}},
+    }
+}
+"""The body of a table in the OpenAPI document. It is read by a worker, since large ones take their time."""
 
 
 @api.get("/model")
 async def model(here: Here) -> Model:
     """Describe the model in use."""
+    await here.station.refresh()
     return _describe(here, here.station.inspector)
 
 
 @api.post("/check", responses=_refusals)
-async def check(image: UploadFile, here: Here) -> Judgement:
+async def check(request: Request, image: UploadFile, here: Here) -> Judgement:
     """Check an image."""
-    return await here.station.check(lambda inspector: _judge(inspector, *decode(image)))
+    return await here.station.do(tasks.check, Sent(request, image).read, label(image.filename or ""))
 
 
 @api.post("/add", responses=_refusals | _add_refusals)
-async def add(image: UploadFile, here: Here) -> Model:
-    """Add a good image to the model, and update the threshold."""
+async def add(request: Request, image: UploadFile, here: Here) -> Model:
+    """Add a good image to the model, and update the threshold. An image that the model knows is not added again."""
     if here.read_only:
         raise HTTPException(403, "This server is read-only: the model cannot be changed.")
-    return _describe(here, await here.station.add(lambda: decode(image)))
+    by = f"client {request.client.host if request.client else 'unknown'}"
+    added = await here.station.add(Sent(request, image).read, label(image.filename or ""), by)
+    return _describe(here, added)
 
 
 @api.get("/good", responses={200: {"content": {"image/png": {}}}, 404: {"model": Problem}}, response_class=Response)
@@ -86,24 +89,24 @@ async def good(name: str, here: Here) -> Response:
 
 
 @api.post("/picture", responses=_refusals | {200: {"content": {"image/png": {}}}}, response_class=Response)
-async def picture(image: UploadFile, here: Here) -> Response:
+async def picture(request: Request, image: UploadFile, here: Here) -> Response:
     """Return an image as a gray PNG, for browsers that cannot show its format; a large image is reduced."""
-    return Response(await here.station.check(lambda _: as_png(image)), media_type="image/png")
+    png = await here.station.do(tasks.picture, Sent(request, image).read, label(image.filename or ""))
+    return Response(png, media_type="image/png")
 
 
-@api.post("/scores.csv", responses=_refusals | {200: {"content": {"text/csv": {}}}}, response_class=Response)
-async def scores(rows: Rows) -> Response:
+@api.post(
+    "/scores.csv",
+    responses=_refusals | {200: {"content": {"text/csv": {}}}},
+    response_class=Response,
+    openapi_extra=_TABLE,
+)
+async def scores(request: Request, here: Here) -> Response:
     """Return judgements as the table that `vwkde inspect check` writes."""
+    async with body_of(request, min(MOST_TABLE_BYTES, here.most_bytes)) as sent:
+        table = await here.station.table(sent.read)
     disposition = {"Content-Disposition": 'attachment; filename="scores.csv"'}
-    return Response(scores_table(map(_score_row, rows)), media_type="text/csv", headers=disposition)
-
-
-def _score_row(row: Row) -> ScoreRow:
-    values = row.model_dump()
-    values |= {name: plain(text) for name, text in values.items() if name in _TEXTS and text is not None}
-    if row.verdict != "ERROR" and row.threshold is None:
-        values["threshold"] = inf
-    return ScoreRow(**values)
+    return Response(table, media_type="text/csv", headers=disposition)
 
 
 def _describe(here: Served, inspector: SurfaceInspector) -> Model:
@@ -124,26 +127,3 @@ def _describe(here: Served, inspector: SurfaceInspector) -> Model:
         most_pixels=MOST_PIXELS,
         suffixes=list(IMAGE_SUFFIXES),
     )
-
-
-def _judge(inspector: SurfaceInspector, name: str, pixels: NDArray[np.float32]) -> Judgement:
-    result = inspector.check(pixels, name)
-    return Judgement(
-        name=name,
-        verdict=result.verdict,
-        score=result.score,
-        p_value=result.p_value,
-        threshold=finite(result.threshold),
-        nearest_good=result.nearest,
-        boxes=result.shown_boxes,
-        boxes_if_rejected=result.boxes_if_rejected,
-        map_png=base64.b64encode(encode_png(_coloured_map(result))).decode(),
-        map_peak=float(result.log_ratio.max()),
-        milliseconds=result.milliseconds,
-        good_images=len(inspector.names_),
-    )
-
-
-def _coloured_map(result: Inspection) -> NDArray[np.uint8]:
-    step = -(-max(result.log_ratio.shape) // _MAP_SIDE)
-    return map_colours(result.log_ratio[::step, ::step], result.map_threshold)

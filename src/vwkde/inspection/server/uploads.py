@@ -1,16 +1,16 @@
-"""Uploaded images: names become labels, bytes become pixels."""
+"""What clients send: names become labels, bodies are read up to a limit."""
 
 import unicodedata
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from tempfile import SpooledTemporaryFile
+from typing import Any
 
-import numpy as np
-from fastapi import UploadFile
-
-from vwkde.inspection.data.images import decode_image, encode_png
-from vwkde.inspection.server.station import NamedImage
+from fastapi import HTTPException, Request, UploadFile
 
 _LONGEST_NAME = 200
-_PICTURE_SIDE = 2048
-"""Maximum length of the longer side of a picture that is sent back, in pixels."""
+_IN_MEMORY = 2**20
+"""Bytes of a body that are kept in memory while it waits; the rest is in a temporary file."""
 
 
 def label(name: str) -> str:
@@ -20,16 +20,33 @@ def label(name: str) -> str:
     return last if last.strip(".") else "image"
 
 
-def decode(image: UploadFile) -> NamedImage:
-    """Return the label and the pixels of an image."""
-    name = label(image.filename or "")
-    return name, decode_image(image.file.read(), name)
+class Sent:
+    """A file or a body that waits for its turn."""
+
+    def __init__(self, request: Request, file: UploadFile) -> None:
+        self._request, self._file = request, file
+
+    async def read(self) -> bytes:
+        """Return the bytes; an error if the client is gone, since nobody would see the result."""
+        if await self._request.is_disconnected():
+            raise HTTPException(499, "The client is gone.")
+        return await self._file.read()
 
 
-def as_png(image: UploadFile) -> bytes:
-    """Return an image as a gray PNG; a large image is reduced."""
-    from PIL import Image
-
-    _, pixels = decode(image)
-    gray = Image.fromarray(np.rint(255 * pixels).astype(np.uint8))
-    return encode_png(np.asarray(gray.reduce(-(-max(gray.size) // _PICTURE_SIDE))))
+@asynccontextmanager
+async def body_of(request: Request, most_bytes: int) -> AsyncIterator[Sent]:
+    """Give the body of a request for the length of a `with` statement; status 413 if it is larger than the limit."""
+    reason = f"The body is larger than {most_bytes / 2**20:g} MiB; send fewer rows."
+    stated = request.headers.get("content-length", "")
+    if stated.isdecimal() and int(stated) > most_bytes:
+        raise HTTPException(413, reason, {"Connection": "close"})
+    with SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
+        body: Any = spool
+        file, seen = UploadFile(body), 0
+        async for piece in request.stream():
+            seen += len(piece)
+            if seen > most_bytes:
+                raise HTTPException(413, reason, {"Connection": "close"})
+            await file.write(piece)
+        await file.seek(0)
+        yield Sent(request, file)

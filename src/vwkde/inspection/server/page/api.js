@@ -19,12 +19,20 @@ function upload(file) {
   return { method: "POST", body };
 }
 
-async function ask(where, options) {
+const BUSY = 503;
+const TRIES = 30;
+
+// A server that is busy says when to try again.
+async function ask(where, options, tries = TRIES) {
   const reply = await fetch(where, options).catch((error) => {
     if (error.name === "AbortError") throw error;
     throw Object.assign(new Error("The server cannot be reached. Is it still running?"), { unreachable: true });
   });
   if (reply.ok) return reply;
+  if (reply.status === BUSY && tries > 1) {
+    await new Promise((resolve) => setTimeout(resolve, 1000 * (Number(reply.headers.get("Retry-After")) || 1)));
+    return ask(where, options, tries - 1);
+  }
   const { detail } = await reply.json().catch(() => ({}));
   throw new Error(detail ?? `The server failed (status ${reply.status}).`);
 }

@@ -1,0 +1,1 @@
+"""The parts of the fault drill, `benchmarks/faults.py`."""

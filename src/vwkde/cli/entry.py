@@ -1,0 +1,24 @@
+"""Where the program starts: Ctrl-C while the commands are being loaded ends it at once, without a traceback."""
+
+import signal
+
+
+def main() -> None:
+    """Load the commands and run one."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # Ctrl-C is ignored, as after nohup
+        _run()
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    import vwkde.cli.main  # noqa: F401  most of the time before a command starts
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        _run()
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second Ctrl-C does not wait for threads
+
+
+def _run() -> None:
+    from vwkde.cli.main import main as run
+
+    run()

@@ -1,0 +1,42 @@
+"""Where a command writes is checked before its work begins: no input is overwritten, and files can be written there."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vwkde.inspection.runs.output import OutputError, check_writable
+
+Force = Annotated[bool, typer.Option("--force", help="Overwrite a file even if it is an input, or of another kind.")]
+
+
+def check_file(output: Path, inputs: Iterable[Path], force: bool = False) -> None:
+    """Raise an error if a file cannot be written, or is one of the inputs and `force` does not allow that."""
+    if not force and any(_is_same(output, each) for each in inputs):
+        raise OutputError(
+            f"{output}: is an input of this command, and would be overwritten. Choose another name, or allow it with "
+            "--force."
+        )
+    check_writable(output.parent)
+
+
+def check_model_file(output: Path, force: bool = False) -> None:
+    """Raise an error if a model file cannot be written, or would replace a file that is no model."""
+    from vwkde.inspection.model.container import stated_digest
+
+    if output.is_dir():
+        raise OutputError(f"{output}: is a folder. Give a file name, for example {output / 'part.vwkde'}.")
+    if not force and output.exists() and stated_digest(output) is None:
+        raise OutputError(
+            f"{output}: already exists and is not a model file. Choose another name, or overwrite it with --force."
+        )
+    check_writable(output.parent)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:  # one of them does not exist
+        return False

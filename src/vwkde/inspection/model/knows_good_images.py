@@ -1,0 +1,86 @@
+"""What can be read from a fitted inspector: its good images, its thresholds and its history."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+
+from vwkde.inspection.model.calibration import Calibration
+from vwkde.inspection.model.history import Change
+from vwkde.inspection.model.learnt import Learnt
+from vwkde.inspection.model.learnt_card import learnt_card
+
+
+class KnowsGoodImages:
+    """The part of an inspector that only reads what it has learnt."""
+
+    features: Any
+    false_reject_rate: float
+    _learnt: Learnt
+
+    @property
+    def features_name(self) -> str:
+        """The name of the features; for a function, the name of the function."""
+        return self.features if isinstance(self.features, str) else getattr(self.features, "__name__", "given")
+
+    @property
+    def image_shape(self) -> tuple[int, ...]:
+        """The shape of all images, (height, width)."""
+        return self._fitted.image_shape
+
+    @property
+    def names_(self) -> list[str]:
+        """The names of the good images."""
+        return self._fitted.names
+
+    @property
+    def fingerprints_(self) -> list[str | None]:
+        """A hash of the pixels of each good image; None for images from an old model file."""
+        return self._fitted.fingerprints
+
+    @property
+    def thumbnails_(self) -> NDArray[np.uint8]:
+        """Small gray pictures of the good images, of shape (images, height, width)."""
+        return self._fitted.thumbnails
+
+    @property
+    def calibration_(self) -> Calibration:
+        """The scores of the good images, each judged by the others, and the threshold of scores."""
+        return self._fitted.scores
+
+    @property
+    def map_calibration_(self) -> Calibration:
+        """The largest values of the good images' maps, and the threshold of maps."""
+        return self._fitted.peaks
+
+    @property
+    def changes_(self) -> list[Change]:
+        """The changes since the fit, oldest first: images that were added or taken back, by whom and when."""
+        return list(self._fitted.changes)
+
+    def thumbnail(self, name: str) -> NDArray[np.uint8]:
+        """Return a small gray picture of a good image.
+
+        Parameters
+        ----------
+        name : str
+            One of `names_`.
+
+        Returns
+        -------
+        ndarray of uint8
+            At most 96 pixels on the longer side.
+        """
+        return self.thumbnails_[self.names_.index(name)]
+
+    @property
+    def _fitted(self) -> Learnt:
+        if not hasattr(self, "_learnt"):
+            raise NotFittedError("This SurfaceInspector is not fitted yet. Call 'fit' with good images first.")
+        return self._learnt
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: a summary of what was learnt, and the scores of good images."""
+        title = f"SurfaceInspector: {self.features_name} features, false-reject rate {self.false_reject_rate:g}"
+        return learnt_card(title, getattr(self, "_learnt", None))
