@@ -1,7 +1,7 @@
 """How well defects are found on data sets of surfaces, learnt from their good images alone.
 
-Run with `python benchmarks/surfaces.py DIR… [--features texture multiscale] [--most 200] [--size 512]`. Each DIR has the
-layout of MVTec, train/good, test/<defect> and ground_truth/<defect>, or another one that `vwkde inspect eval`
+Run with `python benchmarks/surfaces.py DIR… [--features texture multiscale] [--most 200] [--size 512]`. Each DIR has
+the layout of MVTec, train/good, test/<defect> and ground_truth/<defect>, or another one that `vwkde inspect eval`
 recognises. Good images beyond `--most` are tested, not learnt. `--size` scales all images to squares of this side, for
 sets whose images differ in size. Prints a row of a Markdown table per set and kind of features: areas under the curves,
 defective images found and good images rejected at the stated rate, seconds to learn and to check one image, and peak
