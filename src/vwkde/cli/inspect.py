@@ -42,7 +42,7 @@ Model = Annotated[Path, typer.Option("-m", "--model", help="The model file, writ
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print which images would be used.")]
 Features = Annotated[
     str,
-    typer.Option(help="What is measured in each patch: gradient (the paper's), or texture (recommended)."),
+    typer.Option(help="What is measured in each patch: gradient (the paper's), texture (recommended), or multiscale."),
 ]
 Rate = Annotated[
     float,

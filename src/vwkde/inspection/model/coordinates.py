@@ -13,18 +13,40 @@ Singles = NDArray[np.float32]
 
 _FLAT = 1e-10
 """A direction with less than this share of the largest variance is dropped."""
+_APART = 64.0
+"""Distance of patches of different copies of an image, in standard deviations: so far that no kernel reaches."""
+_QUERIES, _KNOWN = 8, 16
+"""Number of good images whose patches are looked up, and of those among whose patches they are looked up."""
+_LOOKED_UP, _AMONG = 500, 8_000
+"""Maximum number of patches of an image that are looked up, and of patches among which they are; evenly spaced ones."""
+_TAIL = 0.99
+"""This share of a good image's patches must have a near patch in other good images."""
 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """The map x → (x − mean) · matrix, which gives the patches of good images unit covariance."""
+    """The map x → (x − mean) · matrix, which gives the patches of good images unit covariance.
+
+    If `scaled`, the last feature is the number of the copy of an image that a patch is from. Each copy has its own map,
+    one below the other in `mean` and `matrix`, and its own value of the last coordinate.
+    """
 
     mean: Floats
     matrix: Floats
+    scaled: bool = False
 
     def __call__(self, features: NDArray[np.floating]) -> Singles:
         """Return features of shape (…, d) in the new coordinates."""
-        return ((features - self.mean) @ self.matrix).astype(np.float32)
+        if not self.scaled:
+            return ((features - self.mean) @ self.matrix).astype(np.float32)
+        copies = len(self.mean) // (features.shape[-1] - 1)
+        found = np.empty((*features.shape[:-1], self.matrix.shape[1]), dtype=np.float32)
+        maps = zip(np.split(self.mean, copies), np.split(self.matrix, copies), strict=True)
+        for number, (mean, matrix) in enumerate(maps):
+            rows = features[..., -1] == number
+            found[rows] = (features[rows][:, :-1] - mean) @ matrix
+            found[rows, -1] = _APART * (number - (copies - 1) / 2)
+        return found
 
 
 def fit_coordinates(features: Sequence[NDArray[np.floating]], components: int | None) -> Coordinates:
@@ -41,6 +63,42 @@ def fit_coordinates(features: Sequence[NDArray[np.floating]], components: int | 
     scale[scale == 0] = np.inf
     root = principal_axes(covariance / np.outer(scale, scale), _FLAT).root
     return Coordinates(mean, root[:, ::-1][:, :components] / scale[:, None])
+
+
+def fit_scaled_coordinates(features: Sequence[NDArray[np.floating]], components: int, seed: int) -> Coordinates:
+    """Return the maps for the patches of several copies of good images, made comparable.
+
+    Copies differ in how well good images predict each other. Each map is scaled such that nearly all patches of a good
+    image have a patch of other good images within the same distance; so a copy in which good images vary counts less.
+    """
+    order = np.random.default_rng(seed).permutation(len(features))
+    count = min(_QUERIES, len(features) // 2)
+    queries, known = order[:count], order[count : count + _KNOWN]
+    means, matrices = [], []
+    for number in range(int(features[0][:, -1].max()) + 1):
+        parts = [image[image[:, -1] == number, :-1] for image in features]
+        one = fit_coordinates(parts, components)
+        reach = _reach([one(parts[image]) for image in queries], np.concatenate([one(parts[image]) for image in known]))
+        matrix = np.zeros((len(one.mean), components + 1))
+        matrix[:, : one.matrix.shape[1]] = one.matrix * np.sqrt(components) / reach
+        means.append(one.mean)
+        matrices.append(matrix)
+    return Coordinates(np.concatenate(means), np.concatenate(matrices), scaled=True)
+
+
+def _reach(queries: Sequence[Singles], known: Singles) -> float:
+    """Return the distance within which nearly all patches have a known one."""
+    known = _spaced(known, _AMONG)
+    lengths = np.square(known).sum(axis=1)
+    nearest = [
+        (lengths - 2 * patches @ known.T).min(axis=1) + np.square(patches).sum(axis=1)
+        for patches in (_spaced(image, _LOOKED_UP) for image in queries)
+    ]
+    return float(np.sqrt(max(np.quantile(np.concatenate(nearest), _TAIL), np.finfo(np.float32).tiny)))
+
+
+def _spaced(patches: Singles, most: int) -> Singles:
+    return patches[:: -(-len(patches) // most)]
 
 
 def _covariance(features: Sequence[NDArray[np.floating]], mean: Floats) -> Floats:

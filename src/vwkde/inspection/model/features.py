@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from vwkde.inspection.model.multiscale import MultiScale
 from vwkde.inspection.model.patches import PAPER_GRID, PatchGrid
+from vwkde.inspection.model.pyramid import Pyramid
 from vwkde.inspection.model.texture import Texture
 
 Floats = NDArray[np.float64]
@@ -28,7 +30,7 @@ class FeatureSet(Protocol):
     """Measures the patches of an image, and says how the score uses these features."""
 
     @property
-    def grid(self) -> PatchGrid:
+    def grid(self) -> PatchGrid | Pyramid:
         """Where the patches are."""
 
     @property
@@ -38,6 +40,10 @@ class FeatureSet(Protocol):
     @property
     def worst(self) -> int | None:
         """How many of the worst patches make up the score; None for all patches."""
+
+    @property
+    def scaled(self) -> bool:
+        """Whether patches are from several copies of an image; the last feature is then the number of the copy."""
 
     def __call__(self, image: Singles) -> Singles:
         """Return the features of every patch, of shape (rows, columns, features)."""
@@ -49,6 +55,7 @@ class GradientMoments:
 
     components: int | None = None
     worst: int | None = None
+    scaled: bool = False
     grid: PatchGrid = PAPER_GRID
 
     def __call__(self, image: Singles) -> Singles:
@@ -66,6 +73,7 @@ class _Given:
     function: Callable[[Singles], Any]
     components: int | None = None
     worst: int | None = None
+    scaled: bool = False
     grid: PatchGrid = PAPER_GRID
 
     def __call__(self, image: Singles) -> Singles:
@@ -82,7 +90,7 @@ class _Given:
         return features
 
 
-FEATURES: dict[str, FeatureSet] = {"gradient": GradientMoments(), "texture": Texture()}
+FEATURES: dict[str, FeatureSet] = {"gradient": GradientMoments(), "texture": Texture(), "multiscale": MultiScale()}
 """The named feature sets."""
 
 

@@ -34,8 +34,9 @@ class Inspection(Tabular):
     name : str
         The name of the image.
     score : float
-        How unlike good images the image is, in nats. With "texture": the mean log ratio of its worst patches against
-        the nearest good images. With "gradient" or a function: the KL divergence from the nearest good image.
+        How unlike good images the image is, in nats. With "texture" or "multiscale": the mean log ratio of its worst
+        patches against the nearest good images. With "gradient" or a function: the KL divergence from the
+        nearest good image.
     p_value : float
         The share of good images that score at least as high, counting this image itself.
     threshold : float

@@ -33,9 +33,10 @@ class SurfaceInspector(KnowsGoodImages):
 
     Parameters
     ----------
-    features : {"gradient", "texture"} or callable, default="gradient"
+    features : {"gradient", "texture", "multiscale"} or callable, default="gradient"
         What is measured in each patch of an image. "gradient": the paper's four moments of the gradient. "texture":
-        gray value, oriented grain and roughness at several scales; it finds more defects. A function of a gray image
+        gray value, oriented grain and roughness at several scales; it finds more defects. "multiscale": the like, also
+        on smaller copies of the image; faster on large images. A function of a gray image
         must return an array of shape (rows, columns, any number), one entry for each patch of `PAPER_GRID`.
     false_reject_rate : float, default=0.05
         The share of good images that may be rejected. The good images set the threshold accordingly.
@@ -339,7 +340,7 @@ class SurfaceInspector(KnowsGoodImages):
         if not isinstance(self.features, str):
             raise ValueError(
                 "Only inspectors with named features can be saved, because a model file contains no code. "
-                "Use features='gradient' or features='texture'."
+                "Use features='gradient', features='texture' or features='multiscale'."
             )
         model = SavedModel(self.features, self.false_reject_rate, self.candidates, self.random_state, learnt)
         self._origin = write_model(path, model, self._origin)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute.resources import Resources
 from vwkde.inspection.model.calibration import Calibration, calibrate
-from vwkde.inspection.model.coordinates import Coordinates, fit_coordinates
+from vwkde.inspection.model.coordinates import Coordinates, fit_coordinates, fit_scaled_coordinates
 from vwkde.inspection.model.features import FeatureSet
 from vwkde.inspection.model.history import Change
 from vwkde.inspection.model.library import Comparison, Library, make_library
@@ -77,12 +77,18 @@ def learn(
     seen: Measured, features: FeatureSet, candidates: int, seed: int, false_reject_rate: float, resources: Resources
 ) -> Learnt:
     """Learn from good images: the coordinates of their patches, and the score of each against the others."""
-    coordinates = fit_coordinates(seen.features, features.components)
+    coordinates = _fit_coordinates(seen, features, seed)
     library = make_library(mapped(seen.features, coordinates), candidates, seed, features.worst)
     sums = library.mutual_sums(resources=resources)
     calibrations = _calibrations(library, sums, features, seen.shape, false_reject_rate, resources)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
     return Learnt(features, *images, coordinates, library, sums, *calibrations)
+
+
+def _fit_coordinates(seen: Measured, features: FeatureSet, seed: int) -> Coordinates:
+    if features.scaled and features.components:
+        return fit_scaled_coordinates(seen.features, features.components, seed)
+    return fit_coordinates(seen.features, features.components)
 
 
 def pixel_map(compared: Comparison, features: FeatureSet, image_shape: tuple[int, ...]) -> Singles:

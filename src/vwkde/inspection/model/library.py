@@ -36,8 +36,11 @@ _BASIS = 200
 _RIDGE = 1.0
 """Ten times that of `DensityRatio`: with some hundreds of patches the weight of a pair is rough, and pairs can only be
 compared if it is smooth."""
-_SPARED, _FEW = 4, 50
-"""Every 4th patch is enough to find the good images whose patches are pooled, if about 50 patches remain."""
+_SPARED, _FEW, _MANY = 4, 50, 250
+"""Every 4th patch is enough to find the good images whose patches are pooled, if about 50 patches remain; of a large
+image, about 250 patches."""
+_POOLED = 20_000
+"""Maximum number of patches of the pooled good images; of more, evenly spaced ones are used."""
 _SAMPLED_IMAGES = 8
 """Number of good images used to choose the bandwidth and the length scale."""
 
@@ -128,6 +131,7 @@ class Library:
     def _together(self, patches: Singles, candidates: NDArray[np.intp], worst: int, resources: Resources) -> Comparison:
         """Return the comparison of the worst patches with all candidates, by plain estimates."""
         good = self.patches[candidates].reshape(-1, patches.shape[1])
+        good = good[:: -(-len(good) // _POOLED)]
         own = self._estimate(patches, resources=resources)
         log_ratio = own.left_out() - self._estimate(good, resources=resources).log_density(own.sample.points)
         return Comparison(float(np.sort(log_ratio)[-worst:].mean()), int(candidates[0]), log_ratio)
@@ -166,7 +170,8 @@ class Library:
     @property
     def _every(self) -> int:
         """The step through the patches in the search for the nearest good images; if these are pooled, some suffice."""
-        return 1 if self.worst is None else min(_SPARED, max(1, self.patches.shape[1] // _FEW))
+        count = self.patches.shape[1]
+        return 1 if self.worst is None else max(1, min(_SPARED, count // _FEW), count // _MANY)
 
     @lazy
     def _batch(self) -> Batch:

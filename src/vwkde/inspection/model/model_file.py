@@ -134,7 +134,7 @@ def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any]) -> Learnt
         names,
         list(settings.get("fingerprints", [None] * len(names))),
         arrays["thumbnails"],
-        Coordinates(arrays["mean"], arrays["matrix"]),
+        Coordinates(arrays["mean"], arrays["matrix"], features.scaled),
         Library(arrays["patches"], *widths, settings["candidates"], features.worst),
         arrays["sums"],
         calibrate(arrays["scores"], rate),

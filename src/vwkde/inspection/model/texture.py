@@ -44,6 +44,7 @@ class Texture:
 
     components: int | None = 24
     worst: int | None = 5
+    scaled: bool = False
     grid: PatchGrid = WHOLE_GRID
 
     def __call__(self, image: Singles) -> Singles:
