@@ -51,7 +51,7 @@ def test_weights_are_written_for_each_row(run):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("-o", "data.csv"), "is an input, which is never overwritten"),
+        (("-o", "data.csv"), "is an input of this command"),
         (("-o", "w.xlsx"), "must end in .csv, .parquet or .npy"),
         (("-o", "w.csv"), "not in the numerator: ['w']"),
         (("-o", "w.csv", "--own-weight", "v"), "there is no column 'v' for --own-weight"),

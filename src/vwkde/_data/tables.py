@@ -35,7 +35,11 @@ def read_table(path: Path, columns: list[str] | None = None, header: bool | None
             values = _load_npy(path)
             frame = to_frame(values, "array") or frame_of_numbers(*as_columns(values, "array"))
         else:
-            frame = _frame_of(pq.read_table(path, page_checksum_verification=True)) if suffix == ".parquet" else read_csv(path, header)
+            frame = (
+                _frame_of(pq.read_table(path, page_checksum_verification=True))
+                if suffix == ".parquet"
+                else read_csv(path, header)
+            )
         return _checked(frame, columns)
     except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: not a readable {path.suffix[1:].upper()} file ({error}); check the file.") from None

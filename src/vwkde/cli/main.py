@@ -1,4 +1,4 @@
-"""The command line: `vwkde kl`, `ratio`, `mi`, `test`, `drift`, `reweight`, `demo`, `reproduce`, `bench` and `inspect`."""
+"""The command line: kl, ratio, mi, test, drift, reweight, demo, reproduce, bench and inspect."""
 
 import os
 import sys

@@ -9,9 +9,10 @@ import typer
 from numpy.typing import NDArray
 
 from vwkde._runtime.exports import garbage_left
-from vwkde.cli.console import bars
+from vwkde.cli.console import bars, say
 from vwkde.cli.estimates import Columns
 from vwkde.cli.options import Dates, Header, Json, Missing, Seed, names_in
+from vwkde.cli.outputs import Force, check_file
 
 if TYPE_CHECKING:
     from vwkde._data.frames import Frame
@@ -42,6 +43,7 @@ def reweight(
     header: Header = None,
     check: Check = False,
     seed: Seed = 0,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Find weights with which the rows of MC look like those of DATA.
@@ -55,7 +57,7 @@ def reweight(
         from vwkde.weighting import importance_weights
 
     check_target(output)
-    _refuse_inputs(output, (simulation, data))
+    check_file(output, (simulation, data), force)
     q, own = _read(simulation, columns, own_weight, header, "--own-weight")
     p, of_data = _read(data, columns, data_weight, header, "--data-weight")
     with bars():
@@ -72,7 +74,7 @@ def reweight(
         found = {"weight": weights.values, "ratio": weights.ratio, "standard_error": weights.standard_errors}
         curve = weights.discriminator() if check else None
     write_table(output, found)
-    typer.echo(f"{len(weights)} rows written to {output}", err=True)
+    say(f"{len(weights)} rows written to {output}", err=True)
     if as_json:
         summary = {name: value for name, value in weights.to_dict().items() if name != "weights"}
         typer.echo(json.dumps({**summary, **({"discriminator": curve.to_dict()} if curve else {})}, indent=2))
@@ -85,19 +87,14 @@ def reweight(
         )
 
 
-def _refuse_inputs(output: Path, inputs: tuple[Path, ...]) -> None:
-    for path in inputs:
-        if path.exists() and output.exists() and path.samefile(output):
-            raise ValueError(f"{output}: is an input, which is never overwritten. Choose another name for the output.")
-
-
 def _read(
     path: Path, columns: list[str] | None, weight: str | None, header: bool | None, option: str
 ) -> tuple["Frame", NDArray[np.float64] | None]:
     """Return the rows of a file, and the weights in one of its columns, which is no measurement."""
     from dataclasses import replace
 
-    from vwkde._data.tables import numbers_of, read_table
+    from vwkde._data.kinds import BOOLEAN, NUMBER, floats_of, kind_of
+    from vwkde._data.tables import read_table
 
     chosen = names_in(columns)
     if weight is None:
@@ -111,5 +108,7 @@ def _read(
     kept = [name for name in names if name != weight]
     if not kept:
         raise ValueError(f"{path}: {weight!r} is the only column; there must be others to compare. Choose --columns.")
-    values = numbers_of(frame.table.select([weight]))[:, 0]
-    return replace(frame, table=frame.table.select(kept), columns=tuple(kept)), values
+    values = frame.table[weight]
+    if kind_of(values.type) not in (NUMBER, BOOLEAN):
+        raise ValueError(f"{path}: the column {weight!r} for {option} must have numbers. Got {values.type} instead.")
+    return replace(frame, table=frame.table.select(kept), columns=tuple(kept)), floats_of(values)
