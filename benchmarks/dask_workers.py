@@ -42,11 +42,12 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=16)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 8])
     parser.add_argument("--method", default="vwkde-mb")
+    parser.add_argument("--basis", type=int, default=500, help="basis points of the weight of vwkde-mb")
     parser.add_argument("--held", type=int, default=5_000, help="rows of each sample in the caller's memory")
     options = parser.parse_args()
     settings = {"max_held": options.held, "n_threads": 1}
     if options.method != "default":
-        settings["method"] = options.method
+        settings |= {"method": options.method, "max_basis": options.basis}
     truth = options.columns * SHIFT**2 / 2
     table = Table("workers", "seconds", "times faster", f"KL (the truth is {truth:.3f})")
     first = None
