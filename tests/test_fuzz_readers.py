@@ -97,7 +97,7 @@ def test_a_number_of_a_parquet_file_that_was_changed_is_seen_by_its_checksum(tmp
     with pytest.raises(ValueError, match=r"p\.parquet.*(CRC|checksum)"):
         _all_rows(path)
     path.write_bytes(parquet(False).replace(VALUES[row, 1].tobytes(), (VALUES[row, 1] + 1).tobytes()))
-    assert np.asarray(read_table(path))[row, 1] == VALUES[row, 1] + 1  # without checksums nobody can know
+    assert read_table(path).table["b"][row].as_py() == VALUES[row, 1] + 1  # without checksums nobody can know
 
 
 CSV = st.one_of(
@@ -113,8 +113,7 @@ def test_any_csv(tmp_path, data):
     path = tmp_path / "p.csv"
     path.write_bytes(data)
     table = outcome(read_table, path, path.name)
-    assert table is None or np.asarray(table).dtype.kind == "f"
-    assert table is None or np.asarray(table).ndim == 2
+    assert table is None or (table.table.num_rows > 0 and table.table.num_columns > 0)
 
 
 KINDS = [

@@ -251,7 +251,8 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         >>> classifier.predict(X[:2]).tolist()
         [0, 0]
         """
-        return self.classes_[np.argmax(self._log_probabilities(X), axis=1)]
+        best = np.argmax(self._log_probabilities(X), axis=1)
+        return self.classes_[best]
 
     def _log_probabilities(self, X: Any) -> Floats:
         log_odds = self._log_odds(X)

@@ -59,7 +59,7 @@ def test_levels_beyond_the_first_ones_are_joined_and_divergences_are_then_lower_
 
 def test_a_level_in_one_sample_only_is_named():
     p, q = ["a"] * 100 + ["b"] * 60 + ["new"] * 40, ["a"] * 100 + ["b"] * 100
-    with pytest.warns(vwkde.DegenerateDataWarning, match="'c' has levels that do not occur in the denominator: 'new'"):
+    with pytest.warns(vwkde.OverlapWarning, match="'c' has levels that do not occur in the denominator: 'new'"):
         found = category(p, q)
     assert "new" in found.levels
 

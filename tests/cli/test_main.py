@@ -172,9 +172,9 @@ def test_numbers_in_the_first_line_are_names_or_a_row_as_the_user_says(run, fold
     assert status == 2
     assert err.startswith("error: p_years.csv: the first line (2019,2020,2021) may be the names of the columns")
     status, out, _ = run("kl", *files, "--header", "--method", "classifier", "--json")
-    assert json.loads(out)["diagnostics"]["rows"] == [len(P), len(Q)]
+    assert json.loads(out)["details"]["diagnostics"]["rows"] == [len(P), len(Q)]
     status, out, _ = run("kl", *files, "--no-header", "--method", "classifier", "--json")
-    assert json.loads(out)["diagnostics"]["rows"] == [len(P) + 1, len(Q) + 1]
+    assert json.loads(out)["details"]["diagnostics"]["rows"] == [len(P) + 1, len(Q) + 1]
 
 
 @pytest.mark.filterwarnings("default")

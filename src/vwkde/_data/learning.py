@@ -11,7 +11,7 @@ from vwkde._data.kinds import CATEGORY, DATE
 from vwkde._data.reading import Reading
 from vwkde._data.tallies import ColumnError, Tally, tally
 from vwkde._runtime.warn import warn
-from vwkde.exceptions import DegenerateDataWarning
+from vwkde.exceptions import DegenerateDataWarning, OverlapWarning
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -165,7 +165,7 @@ def _report_absent(name: str, levels: list[str], samples: Sequence[Tallied]) -> 
             warn(
                 f"Column {name!r} has levels that do not occur in the {sample.sample}: {listed}. The samples do not "
                 f"overlap there. Drop those rows, or join levels.",
-                DegenerateDataWarning,
+                OverlapWarning,
             )
 
 

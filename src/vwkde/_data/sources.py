@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, Protocol
 
 import numpy as np
@@ -261,7 +262,7 @@ def _open_file(path: Path, name: str) -> Source:
         return _of_numbers(open_parquet(path, name), name)
     try:
         mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError):  # NumPy's own message recommends to unpickle the file
+    except (ValueError, EOFError, SyntaxError, TokenError):  # NumPy's own message recommends to unpickle the file
         raise ValueError(
             f"The {name} must be an NPY file of numbers. {str(path)!r} cannot be read as one; write it with numpy.save."
         ) from None

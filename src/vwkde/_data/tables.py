@@ -1,6 +1,7 @@
 """Tables in CSV, Parquet and NPY files: samples are read, results are written atomically."""
 
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def read_table(path: Path, columns: list[str] | None = None, header: bool | None
 def _load_npy(path: Path) -> NDArray[Any]:
     try:
         return np.asarray(np.load(path, allow_pickle=False))
-    except (ValueError, EOFError):  # NumPy's own message recommends to unpickle the file
+    except (ValueError, EOFError, SyntaxError, TokenError):  # NumPy's own message recommends to unpickle the file
         raise ValueError("not a readable NPY file of numbers; write it with numpy.save.") from None
 
 

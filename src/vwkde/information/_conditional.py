@@ -41,11 +41,11 @@ def conditional_mutual_information(
     confidence_level: float = 0.95,
     random_state: Any = 0,
     groups: Any = None,
+    missing: Literal["refuse", "indicator"] = "refuse",
+    dates: Literal["refuse", "number", "drop"] = "refuse",
     lag: int = 0,
     z_lag: int = 0,
     blocks: int | Literal["auto"] | None = None,
-    missing: Literal["refuse", "indicator"] = "refuse",
-    dates: Literal["refuse", "number", "drop"] = "refuse",
     unit: str = "nats",
     **parameters: Any,
 ) -> Estimate:

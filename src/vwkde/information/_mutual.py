@@ -26,10 +26,10 @@ def mutual_information(
     confidence_level: float = 0.95,
     random_state: Any = 0,
     groups: Any = None,
-    lag: int = 0,
-    blocks: int | Literal["auto"] | None = None,
     missing: Literal["refuse", "indicator"] = "refuse",
     dates: Literal["refuse", "number", "drop"] = "refuse",
+    lag: int = 0,
+    blocks: int | Literal["auto"] | None = None,
     unit: str = "nats",
     **parameters: Any,
 ) -> Estimate:

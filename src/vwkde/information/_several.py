@@ -67,7 +67,13 @@ class InformationMatrix(Tabular):
 
     @property
     def values(self) -> Floats:
-        """The values as a symmetric array, with NaN on its diagonal."""
+        """The values as a symmetric array, with NaN on its diagonal.
+
+        Returns
+        -------
+        array of shape (columns, columns)
+            In the unit of the matrix.
+        """
         matrix = np.full((len(self.columns), len(self.columns)), np.nan)
         place = {name: i for i, name in enumerate(self.columns)}
         for (first, second), estimate in self.estimates.items():
@@ -144,7 +150,13 @@ class LaggedInformation(Tabular):
 
     @property
     def largest(self) -> int:
-        """The lag with the largest value."""
+        """The lag with the largest value.
+
+        Returns
+        -------
+        int
+            One of the lags that were asked for.
+        """
         return max(self.estimates, key=lambda lag: self.estimates[lag].value)
 
     def __str__(self) -> str:
@@ -201,8 +213,8 @@ def mutual_information_matrix(
     >>> x = rng.normal(size=300)
     >>> table = np.column_stack([x, x + rng.normal(size=300), rng.normal(size=300)])
     >>> matrix = vwkde.mutual_information_matrix(table, guide="gaussian", unit="bits")
-    >>> matrix.to_frame().round(1).loc["0"].tolist()
-    [nan, 0.5, 0.0]
+    >>> bool(matrix.values[0, 1] > 0.3), bool(matrix.values[0, 2] < 0.1)
+    (True, True)
     """
     columns = _columns(table, Reading(missing, dates))
     pairs = list(combinations(columns, 2))

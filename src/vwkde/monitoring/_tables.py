@@ -11,6 +11,8 @@ from vwkde._data.intake import check_pair
 from vwkde._data.kinds import BOOLEAN, CATEGORY, EMPTY, floats_of, kind_of, texts_of
 from vwkde._data.reading import Reading
 from vwkde._data.validation import as_columns
+from vwkde._runtime.warn import without
+from vwkde.exceptions import OverlapWarning
 from vwkde.monitoring._columns import Column
 
 if TYPE_CHECKING:
@@ -36,7 +38,8 @@ class Tables(NamedTuple):
 def read_pair(reference: Any, current: Any, reading: Reading) -> Tables:
     """Return two tables with the same columns."""
     frames = read_frame(reference, NAMES[0]), read_frame(current, NAMES[1])
-    pair = check_pair(frames[0], frames[1], reading, NAMES)
+    with without(OverlapWarning):  # a new level is a change, which the result tells
+        pair = check_pair(frames[0], frames[1], reading, NAMES)
     labels = next((frame for frame in frames if frame.columns), frames[0]).labels
     columns = [
         _column(column.name, *(_given(frame, labels, column.name) for frame in frames))
