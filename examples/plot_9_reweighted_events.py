@@ -71,7 +71,7 @@ ax.set(xlabel="angle", ylabel="mean mass")
 _ = ax.legend(frameon=False)
 
 # %%
-# An independent check, on events that nothing was fitted to: the area under the ROC curve of a new classifier, where 0.5
+# An independent check, on events that nothing was fitted to: the area under the ROC curve of a new classifier. One half
 # means that it cannot tell reweighted events from measured ones. ``python benchmarks/weights.py events`` has the same
 # check beside the reweighter of hep_ml.
 
