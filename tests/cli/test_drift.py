@@ -1,13 +1,12 @@
 """`vwkde drift` as a pipeline calls it: output, exit status, one line per error."""
 
 import json
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from vwkde.cli import main
+from support.commands import runner
 
 
 @pytest.fixture
@@ -17,14 +16,7 @@ def run(tmp_path, capfd, monkeypatch):
         columns = {"x": random.normal(shift, 1, size=80), "kind": random.choice(["a", "b"], size=80)}
         pd.DataFrame(columns).to_csv(tmp_path / f"{name}.csv", index=False)
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["vwkde", "drift", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            main.main()
-        return stop.value.code or 0, *capfd.readouterr()
-
-    return run
+    return runner(capfd, monkeypatch, "drift")
 
 
 def test_the_status_is_the_finding(run, tmp_path):
@@ -57,7 +49,7 @@ def test_a_reference_is_saved_and_checked(run):
     [
         (("before.csv", "nothing.csv"), "nothing.csv: there is no such file"),
         (("check", "before.csv", "after.csv"), "before.csv: not a reference, or damaged"),
-        (("before.csv", "after.csv", "-o", "after.csv"), "an output never overwrites an input"),
+        (("before.csv", "after.csv", "-o", "after.csv"), "is an input of this command"),
         (("before.csv", "after.csv", "-o", "no/where.html"), "there is no folder no"),
         (("before.csv", "after.csv", "--level", "7"), "must be a number from 0.0001 to 0.5"),
         (("before.csv",), "Missing argument 'CUR'"),

@@ -13,8 +13,8 @@ import pytest
 
 pytest.importorskip("safetensors")
 
+from support.commands import runner
 from support.serving import file_of, fit_surfaces, surface
-from vwkde.cli import main
 from vwkde.inspection import SurfaceInspector
 from vwkde.inspection.model.inspector import SurfaceInspector as Inspector
 
@@ -35,14 +35,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(folder, capfd, monkeypatch):  # noqa: ARG001  the commands run in that folder
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["vwkde", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            main.main()
-        out, err = capfd.readouterr()
-        return stop.value.code or 0, out, err
-
-    return run
+    return runner(capfd, monkeypatch)
 
 
 RATIO = ("ratio", "p.csv", "q.csv", "--at", "z.csv", "--method", "kde", "-o")

@@ -1,14 +1,13 @@
 """`vwkde mi` and `vwkde test`: output, exit status, one line for each error."""
 
 import json
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import vwkde
-from vwkde.cli import main
+from support.commands import runner
 
 RANDOM = np.random.default_rng(0)
 TABLE = pd.DataFrame({"a": RANDOM.integers(2, size=300), "c": RANDOM.integers(3, size=300)})
@@ -24,15 +23,7 @@ def run(tmp_path, capfd, monkeypatch):
     SHIFTED.to_parquet(tmp_path / "u.parquet")
     TABLE[["b"]].to_csv(tmp_path / "b.csv", index=False)
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["vwkde", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            main.main()
-        out, err = capfd.readouterr()
-        return stop.value.code or 0, out, err
-
-    return run
+    return runner(capfd, monkeypatch)
 
 
 def test_mi_of_columns_in_bits(run):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import vwkde
+from support.commands import runner
 from vwkde.cli import estimates, main
 from vwkde.datasets import isotropic
 
@@ -29,14 +30,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(folder, capfd, monkeypatch):  # noqa: ARG001  the commands run in that folder
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["vwkde", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            main.main()
-        out, err = capfd.readouterr()
-        return stop.value.code or 0, out, err
-
-    return run
+    return runner(capfd, monkeypatch)
 
 
 def test_large_files_are_read_in_parts(run, monkeypatch):

@@ -1,13 +1,12 @@
 """`vwkde reweight` as it is typed: files, own weights, errors in one line."""
 
 import json
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from vwkde.cli import main
+from support.commands import runner
 
 RANDOM = np.random.default_rng(0)
 
@@ -19,15 +18,7 @@ def run(tmp_path, capfd, monkeypatch):
     mc.to_parquet(tmp_path / "mc.parquet")
     pd.DataFrame(RANDOM.normal(0.5, 1, (300, 2)), columns=["pt", "eta"]).to_csv(tmp_path / "data.csv", index=False)
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["vwkde", "reweight", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            main.main()
-        out, err = capfd.readouterr()
-        return stop.value.code or 0, out, err
-
-    return run
+    return runner(capfd, monkeypatch, "reweight")
 
 
 def test_weights_are_written_for_each_row(run):

@@ -8,10 +8,11 @@ import typer
 from typer.core import TyperGroup
 
 from vwkde._runtime.exports import garbage_left
-from vwkde.cli.console import bars
+from vwkde.cli.console import bars, say
 from vwkde.cli.endings import end
 from vwkde.cli.once import Commands
 from vwkde.cli.options import Dates, Header, Json, Missing, Seed, names_in
+from vwkde.cli.outputs import Force, check_file
 
 if TYPE_CHECKING:
     from vwkde.monitoring import DriftResult
@@ -62,6 +63,7 @@ def compare(
     dates: Dates = "drop",
     header: Header = None,
     seed: Seed = 0,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Compare a table with a reference. `vwkde drift REF CUR` is enough."""
@@ -70,7 +72,8 @@ def compare(
     with garbage_left():
         from vwkde.monitoring import drift
 
-    _check_output(output, reference, current)
+    if output is not None:
+        check_file(output, (reference, current), force)
     names = names_in(columns)
     tables = [read_table(path, names, header) for path in (reference, current)]
     with bars():
@@ -87,6 +90,7 @@ def fit(
     dates: Dates = "drop",
     header: Header = None,
     seed: Seed = 0,
+    force: Force = False,
 ) -> None:
     """Save a table as reference, to compare others with it by `check`."""
     from vwkde._data.tables import read_table
@@ -94,11 +98,11 @@ def fit(
     with garbage_left():
         from vwkde.monitoring import DriftReference
 
-    _check_output(output, reference)
+    check_file(output, (reference,), force)
     table = read_table(reference, names_in(columns), header)
     kept = DriftReference.fit(table, missing=missing, dates=dates, random_state=seed)  # type: ignore[arg-type]
     kept.save(output)
-    typer.echo(f"{kept.rows:,} rows of {kept.frame.table.num_columns} columns: reference written to {output}", err=True)
+    say(f"{kept.rows:,} rows of {kept.frame.table.num_columns} columns: reference written to {output}", err=True)
 
 
 @app.command()
@@ -109,6 +113,7 @@ def check(
     level: Level = 0.05,
     header: Header = None,
     seed: Seed = 0,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Compare a table with a saved reference. How much changed is measured if there is drift."""
@@ -117,24 +122,13 @@ def check(
     with garbage_left():
         from vwkde.monitoring import DriftReference
 
-    _check_output(output, model, current)
+    if output is not None:
+        check_file(output, (model, current), force)
     reference = DriftReference.load(model)
     table = read_table(current, None, header)
     with bars():
         result = reference.check(table, level=level, random_state=seed)
     _finish(result, output, as_json)
-
-
-def _check_output(output: Path | None, *inputs: Path) -> None:
-    """Raise before a long computation if its result cannot be written there."""
-    if output is None:
-        return
-    if output.is_dir():
-        raise ValueError(f"{output}: is a folder. Name a file.")
-    if not output.parent.is_dir():
-        raise ValueError(f"{output}: there is no folder {output.parent}. Create it first, or choose another.")
-    if any(each.exists() and output.exists() and output.samefile(each) for each in inputs):
-        raise ValueError(f"{output}: is one of the inputs; an output never overwrites an input. Name another file.")
 
 
 def _finish(result: "DriftResult", output: Path | None, as_json: bool) -> None:
@@ -143,6 +137,6 @@ def _finish(result: "DriftResult", output: Path | None, as_json: bool) -> None:
 
     if output is not None:
         write_text(output, result.to_html())
-        typer.echo(f"report written to {output}", err=True)
-    typer.echo(json.dumps(result.to_dict(), indent=2) if as_json else str(result))
+        say(f"report written to {output}", err=True)
+    say(json.dumps(result.to_dict(), indent=2) if as_json else str(result))
     end([], finding=result.has_drifted)

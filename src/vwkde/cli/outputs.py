@@ -14,6 +14,10 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite a file even if i
 
 def check_file(output: Path, inputs: Iterable[Path], force: bool = False) -> None:
     """Raise an error if a file cannot be written, or is one of the inputs and `force` does not allow that."""
+    if output.is_dir():
+        raise OutputError(f"{output}: is a folder. Name a file.")
+    if not output.parent.is_dir():
+        raise OutputError(f"{output}: there is no folder {output.parent}. Create it first, or choose another.")
     if not force and any(_is_same(output, each) for each in inputs):
         raise OutputError(
             f"{output}: is an input of this command, and would be overwritten. Choose another name, or allow it with "
