@@ -34,7 +34,7 @@ _CLEARLY = 3.0
 _BIAS_ROWS = 500
 """Points of each sample at which the remaining bias is computed."""
 _SUBSAMPLES = 30
-_PER_DIFFERENCE = 1.5
+_PER_DIFFERENCE = 3.0
 """How much may be missed, in units of the difference between the two combinations of the candidates."""
 _HIDDEN = 0.5
 """How much KL may hide, in units of the root of √d·(1/n + 1/m)."""

@@ -9,10 +9,10 @@ Candidates with similar losses share the answer: their log ratios are averaged w
 with the loss. At single points only the best bandwidth of each form takes part. In averages all bandwidths do, since
 their losses hardly differ although their bias does.
 
-Averages combine that mean with a second way to combine the candidates, the stack (see `stacking`). Where both agree,
-nothing changes. Where they differ, something is missed by most models, and what is missed makes the samples look more
-alike: the one in which they are farther apart gets the larger part. How far the two differ also tells how much may be
-missed altogether; see `_answers/uncertainty.py`.
+Averages have a second way to combine the candidates, the stack (see `stacking`). Where both agree, nothing changes.
+Where they differ, something is missed by most models, and what is missed makes the samples look more alike: averages
+use the one in which they are farther apart. How far the two differ also tells how much may be missed altogether; see
+`_answers/uncertainty.py`.
 
 The best of many candidates owes part of its small loss to the rows that it was judged by. So where averages use the log
 ratio at a row, shares and coefficients come from the other rows: those outside the fold that the row belongs to.
@@ -55,8 +55,6 @@ _MANY_ROWS = 12_000
 """Rows of each sample that decide, if there are many more, which candidates are fitted to all of them."""
 _WIDTHS_AGAIN = 2.0 ** np.arange(-1.5, 1.5, 0.5)
 """Bandwidths, in units of Scott's, that are tried again with more rows."""
-_FARTHER = 0.75
-"""The part of the answer that goes to the combination in which the samples are farther apart."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ class Average:
     """The members that share the answer.
 
     `by_fold` has the shares in averages for each fold; without it, all rows use the members' own shares. `alternatives`
-    are the ways to combine the members that it is a mixture of.
+    are the ways to combine the members that it was chosen from.
     """
 
     members: tuple[Member, ...]
@@ -204,8 +202,8 @@ def average_of(
     if ways.stack is None:
         return Average(tuple(members), ways.mean)
     alternatives = ways.mean, ways.stack.mixed(ways.mean, _trust(ways.stack, judged, ways.average))
-    nearer, farther = sorted(alternatives, key=lambda way: Average(tuple(members), way).separation())
-    return Average(tuple(members), farther.mixed(nearer, _FARTHER), alternatives)
+    farther = max(alternatives, key=lambda way: Average(tuple(members), way).separation())
+    return Average(tuple(members), farther, alternatives)
 
 
 def _rounds(spaces: list[Space]) -> list[int | None]:
