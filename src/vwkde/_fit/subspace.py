@@ -29,6 +29,8 @@ Floats = NDArray[np.float64]
 
 _FOLDS = 5
 _FEWEST_ROWS = 200
+_ENOUGH_FOLDS = 2
+"""Folds after which the search ends if the loss has not fallen so far."""
 _GUIDES = (None, "mixture")
 """Guides by which a subspace is judged."""
 
@@ -74,6 +76,8 @@ def find_subspace(
     by_fold = []
     by_chance: dict[int, float] = {}
     for fold in track(range(_FOLDS), "subspace", _FOLDS):
+        if fold == _ENOUGH_FOLDS and fall_of_log_loss(best.at_samples, held_out, space.samples)[0] <= 0:
+            return None
         p, q = (sample.subset(its != fold) for sample, its in zip(space.samples, folds, strict=True))
         directions = find_directions(p, q, numerics.seed, by_chance)
         if directions is None:
