@@ -51,7 +51,7 @@ def test_unequal_sizes():
 
 def test_standard_error_covers_the_scatter():
     pair = mean_difference(2, 1.0)
-    estimates = [vwkde.kl_divergence(*pair.sample(300, random_state=s)) for s in range(30)]
+    estimates = [vwkde.kl_divergence(*pair.sample(200, random_state=s)) for s in range(20)]
     scatter = np.std([e.value for e in estimates])
     assert 0.7 < np.median([e.standard_error for e in estimates]) / scatter < 3
 
