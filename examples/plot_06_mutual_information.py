@@ -63,7 +63,7 @@ print(f"correlation {np.corrcoef(*cause)[0, 1]:.2f}, information given z {known.
 # %%
 # **Beside ennemi**, if it is installed. It counts nearest neighbours, in milliseconds, and has no intervals. Version
 # 1.5.0 finds 0.597 for the line (vwkde 0.558, truth 0.511), 0.027 for no relation (vwkde 0.002), and 0.020 for the
-# common cause, given z (vwkde 0.003). ``python benchmarks/information_peers.py`` compares them on 23 kinds of relations.
+# common cause, given z (vwkde 0.003). ``python benchmarks/information_peers.py`` does so on 23 kinds of relations.
 
 try:
     from ennemi import estimate_mi
