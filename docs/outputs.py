@@ -1,4 +1,4 @@
-"""Put the output and the pictures of a page's snippets below them: python docs/outputs.py PAGE …
+"""Put the output and the pictures of a page's snippets below them: python docs/outputs.py [PAGE …]. Default: all pages.
 
 The snippets of a page run in order, in one namespace. What one prints goes into the block of text below it; if that
 block ends with an ellipsis, it keeps its number of lines. A picture that one draws goes into the file of the link below
@@ -19,6 +19,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 
+ROOT = Path(__file__).resolve().parent.parent
 CUT = "…\n"
 """The last line of an output that goes on."""
 MADE_FROM = "Snippets"
@@ -91,7 +92,9 @@ def _save(snippet: Snippet, page: Path) -> None:
 
 if __name__ == "__main__":
     plt.switch_backend("agg")
-    for path in map(Path, sys.argv[1:]):
+    sys.path.append(str(ROOT / "benchmarks"))  # the page on the zoo imports from there
+    everywhere = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/guide/*.md")]
+    for page in [ROOT / path for path in sys.argv[1:]] or everywhere:
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-            renew(Path(__file__).parent.parent / path)
-        print(path, flush=True)
+            renew(page)
+        print(page.relative_to(ROOT), flush=True)

@@ -249,6 +249,25 @@ def test_the_comparison_has_every_family_that_the_benchmark_measures():
     assert [name for name, row in zip(names, rows, strict=True) if not row.startswith(name)] == []
 
 
+def test_the_page_on_assumptions_quotes_messages_that_exist():
+    table = PAGES["docs/assumptions.md"].split("## What the warnings mean")[1].split("## ")[0]
+    first_cells = re.findall(r"^\| (.*?) \|", table, flags=re.MULTILINE)
+    quoted = [words for cell in first_cells for words in re.findall(r'"([^"]+)"', cell)]
+    source = " ".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+    source = re.sub(r'"\s*f?"', "", re.sub(r"\s+", " ", source))
+    assert len(quoted) > 10
+    for words in quoted:
+        assert all(part in source for part in words.split(" … ")), words
+
+
+def test_the_page_on_assumptions_has_the_figures_of_the_zoo():
+    table = PAGES["docs/assumptions.md"].split("| problems | error in floors |")[1].split("\n\n")[0]
+    figures = re.findall(r"\| (\d\.\d\d) \| (\d\d) % \|", table)
+    assert len(figures) == 7
+    results = PAGES["docs/zoo.md"].split("Where the default does well")[1].split("###")[0]
+    assert {number for pair in figures for number in pair} <= set(re.findall(r"[\d.]+", results))
+
+
 def test_the_readme_tells_the_errors_of_its_picture():
     results = json.loads((ROOT / "docs" / "results" / "fig4" / "results.json").read_text())["results"]
     told = re.search(r"KDE (\S+) and (\S+) nats, the default (\S+) and (\d\.\d+)", PAGES["README.md"]).groups()
