@@ -10,6 +10,7 @@ A table of measurements arrives every week. Has it changed, by how much, and in 
 # later weeks are made of other rows. In the second one the values of ``mean smoothness`` have been shuffled, as a wrong
 # join would do: every column by itself is unchanged.
 
+import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import ks_2samp
 from sklearn.datasets import load_breast_cancer
@@ -29,6 +30,16 @@ changed["mean smoothness"] = changed["mean smoothness"].sample(frac=1, random_st
 
 for column in table.columns[:-1]:
     print(f"{column}: p = {ks_2samp(reference[column], changed[column]).pvalue:.2f}")
+
+# %%
+# Two columns at a time, one can see it. Gray dots are the reference.
+
+figure, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained", sharex=True, sharey=True)
+for ax, (title, week) in zip(axes, {"quiet week": quiet, "changed week": changed}.items(), strict=True):
+    for rows_of, colour, label in ((reference, "#b0b0b0", "reference"), (week, "#00798c", title)):
+        ax.scatter(rows_of["mean smoothness"], rows_of["mean compactness"], s=8, color=colour, lw=0, label=label)
+    ax.set(title=title, xlabel="mean smoothness")
+_ = axes[0].set(ylabel="mean compactness")
 
 # %%
 # **All columns together**: one test decides, whose level is exact. The quiet week passes.

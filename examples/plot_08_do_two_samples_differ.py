@@ -10,6 +10,7 @@ one column at a time sees nothing. The permutation test compares the joint distr
 # Some columns of scikit-learn's diabetes data. In the second half of the rows, one column gets the values of other
 # rows.
 
+import matplotlib.pyplot as plt
 import numpy as np
 from scipy import stats
 from sklearn.datasets import load_diabetes
@@ -27,6 +28,16 @@ after["s3"] = rng.permutation(after["s3"])
 
 for name in table:
     print(f"{name}: p = {stats.ks_2samp(before[name], after[name]).pvalue:.2f}")
+
+# %%
+# Two columns at a time, the difference shows: bmi and s3 have lost much of what they had in common.
+
+figure, axes = plt.subplots(1, 2, figsize=(7, 3.4), layout="constrained", sharex=True, sharey=True)
+for ax, (title, rows) in zip(axes, {"before": before, "after": after}.items(), strict=True):
+    ax.scatter(rows["bmi"], rows["s3"], s=8, color="#00798c", lw=0)
+    correlation = rows["bmi"].corr(rows["s3"])
+    ax.set(title=f"{title}, correlation {correlation:.2f}", xlabel="bmi")
+_ = axes[0].set(ylabel="s3")
 
 # %%
 # All columns together:
