@@ -78,7 +78,7 @@ PAGES_OF_OUTSIDE_FILES = {
 
 
 def setup(app: Any) -> None:
-    """Write the page of the command line, and adapt links to files outside this folder, and pictures with dark versions."""
+    """Write the page of the command line; adapt links to files outside this folder, and pictures with dark versions."""
     write_page(Path(app.srcdir) / "reference" / "command-line.md")
     app.connect("source-read", _redirect_links)
     app.connect("source-read", _show_dark_pictures)
