@@ -43,7 +43,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 5,
 }
 
 myst_heading_anchors = 3
@@ -78,12 +78,27 @@ PAGES_OF_OUTSIDE_FILES = {
 
 
 def setup(app: Any) -> None:
-    """Write the page of the command line, and point links to files outside this folder at their pages."""
+    """Write the page of the command line; adapt links to files outside this folder, and pictures with dark versions."""
     write_page(Path(app.srcdir) / "reference" / "command-line.md")
     app.connect("source-read", _redirect_links)
+    app.connect("source-read", _show_dark_pictures)
 
 
 def _redirect_links(_: Any, page: str, source: list[str]) -> None:
     outside = "../" * (page.count("/") + 1)
     for target, inside in PAGES_OF_OUTSIDE_FILES.items():
         source[0] = re.sub(rf"\]\({re.escape(outside)}{target}\)", rf"](/{inside})", source[0])
+
+
+def _show_dark_pictures(app: Any, page: str, source: list[str]) -> None:
+    """On dark pages, show the dark version of pictures that have one beside them."""
+
+    def both(found: re.Match[str]) -> str:
+        words, path = found.groups()
+        dark = path.replace(".png", "-dark.png")
+        if not (Path(app.srcdir) / page).parent.joinpath(dark).exists():
+            return found[0]
+        each = {"only-light": path, "only-dark": dark}.items()
+        return "\n\n".join(f"```{{image}} {name}\n:alt: {words}\n:class: {scheme}\n```" for scheme, name in each)
+
+    source[0] = re.sub(r"^!\[(.*)\]\((\S+\.png)\)$", both, source[0], flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Draw the picture of drift.md: python docs/drift_picture.py. It needs Chromium.
+"""Draw the pictures of drift.md, for light pages and dark ones: python docs/drift_picture.py. It needs Chromium.
 
 The report of a wrong join in scikit-learn's breast cancer data, as the example on drift makes it.
 """
@@ -12,13 +12,15 @@ from sklearn.datasets import load_breast_cancer
 
 import vwkde
 
-PICTURE = Path(__file__).parent / "images" / "drift-report.png"
+IMAGES = Path(__file__).parent / "images"
+SCHEMES = {"drift-report.png": 1, "drift-report-dark.png": 0}
+"""Files, and the numbers by which Chromium knows light and dark."""
 COLUMNS = ["mean radius", "mean texture", "mean smoothness", "mean compactness", "mean symmetry"]
 SIZE = "1040,1180"
 
 
 def main() -> None:
-    """Write the picture."""
+    """Write the pictures."""
     data = load_breast_cancer(as_frame=True)
     table = data.data[COLUMNS].assign(diagnosis=data.target.map(dict(enumerate(data.target_names))))
     rows = np.random.default_rng(0).permutation(len(table))
@@ -35,8 +37,10 @@ def main() -> None:
             "--hide-scrollbars",
             f"--user-data-dir={folder}/user",
         ]
-        options += [f"--window-size={SIZE}", f"--screenshot={PICTURE}"]
-        subprocess.run(["chromium", *options, path.as_uri()], check=True, capture_output=True)
+        for name, scheme in SCHEMES.items():
+            own = [f"--blink-settings=preferredColorScheme={scheme}", f"--window-size={SIZE}"]
+            own += [f"--screenshot={IMAGES / name}"]
+            subprocess.run(["chromium", *options, *own, path.as_uri()], check=True, capture_output=True)
 
 
 if __name__ == "__main__":

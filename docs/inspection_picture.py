@@ -1,4 +1,4 @@
-"""Draw the picture of inspection.md: python docs/inspection_picture.py."""
+"""Draw the pictures of inspection.md, for light pages and dark ones: python docs/inspection_picture.py."""
 
 from pathlib import Path
 
@@ -29,6 +29,9 @@ def main() -> None:
         for ax in (above, below):
             ax.set_axis_off()
     figure.savefig(TARGET, dpi=72)
+    for ax in figure.axes:
+        ax.title.set_color("white")
+    figure.savefig(TARGET.with_stem(f"{TARGET.stem}-dark"), dpi=72, transparent=True)
 
 
 if __name__ == "__main__":

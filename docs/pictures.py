@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -85,6 +86,19 @@ def draw_twenty_dimensions() -> None:
     ax.set(ylabel="KL divergence in 20-D, nats", xlim=(-0.5, len(PAIRS) - 0.5), ylim=(-1.15, 1.3))
     legend_above(ax, columns=4, fontsize="medium")
     figure.savefig(IMAGES / "kl-in-twenty-dimensions.png", dpi=100)
+    save_dark(IMAGES / "kl-in-twenty-dimensions.png")
+
+
+def save_dark(path: Path) -> None:
+    """Save a picture for dark pages beside one for light pages: dark and light change places, and hues stay.
+
+    The ground, which becomes black, is transparent, so that the page's own shows.
+    """
+    light = plt.imread(path)[..., :3]
+    dark = light + 1 - light.max(axis=-1, keepdims=True) - light.min(axis=-1, keepdims=True)
+    opacity = dark.max(axis=-1, keepdims=True)
+    colours = np.divide(dark, opacity, out=np.zeros_like(dark), where=opacity > 0)
+    plt.imsave(path.with_stem(f"{path.stem}-dark"), np.concatenate([colours, opacity], axis=-1))
 
 
 def draw(picture: Picture) -> None:

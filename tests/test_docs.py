@@ -1,8 +1,5 @@
 """What README and the documentation show is run here: Python, shell commands, links, and figures from results."""
 
-import ast
-import contextlib
-import io
 import json
 import re
 import shlex
@@ -16,6 +13,7 @@ import numpy as np
 import pytest
 import typer
 import yaml
+from PIL import Image
 from typer.testing import CliRunner
 
 import vwkde
@@ -28,12 +26,20 @@ BUILT = ("docs/_build/", "docs/examples/", "docs/reference/generated/", "docs/re
 """What `make docs` writes."""
 NAMES = [str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md")))]
 PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES if not name.startswith(BUILT)}
-PRINTED = {"README.md": "kl = ", "docs/index.md": "kl = ", "docs/inspection.md": "NG "}
-"""How the output of some pages begins."""
 WITH_FILES = {"docs/getting-started.md", "docs/guide/tables.md"}
 """Pages whose commands read the files that their Python writes."""
-CUT = "…\n"
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+
+
+def module_at(*path):
+    """Return a module that is not part of the package."""
+    place = spec_from_file_location(Path(path[-1]).stem, ROOT.joinpath(*path))
+    module = sys.modules[place.name] = module_from_spec(place)  # dataclasses look for their module there
+    place.loader.exec_module(module)
+    return module
+
+
+OUTPUTS = module_at("docs", "outputs.py")
 
 
 def blocks(page):
@@ -45,52 +51,61 @@ def pages_with(*languages):
     return [page for page in PAGES if any(language in languages for language, _ in blocks(page))]
 
 
-def without_rest(printed, text):
-    """Return what was printed, cut off where a page shows its first lines and then an ellipsis."""
-    lines = text.splitlines(keepends=True)
-    return "".join([*printed.splitlines(keepends=True)[: len(lines) - 1], CUT]) if lines[-1] == CUT else printed
-
-
-def run_python(code, names):
-    """Run a block, and return what it prints and the estimates that it leaves for a notebook to show."""
-    printed, shown = io.StringIO(), []
-    with contextlib.redirect_stdout(printed):
-        for statement in ast.parse(code).body:
-            if isinstance(statement, ast.Expr):
-                shown.append(eval(compile(ast.Expression(statement.value), "page", "eval"), names))
-            else:
-                exec(compile(ast.Module([statement], []), "page", "exec"), names)
-    return printed.getvalue(), [each for each in shown if isinstance(each, vwkde.Estimate)]
-
-
 @pytest.mark.parametrize("page", pages_with("python"))
 def test_python_runs_in_order(page, tmp_path, monkeypatch):
-    """Output that a page shows is compared too: words must agree, and numbers within five percent.
+    """The output below each snippet is compared: words must agree, and numbers within five percent or 0.01.
 
     An ellipsis as the last line stands for the rest. Files that a page writes must do for its commands.
+    `python docs/outputs.py PAGE` writes the outputs and the pictures.
     """
     monkeypatch.chdir(tmp_path)
-    names, printed, everything = {}, "", ""
-    for language, text in blocks(page):
-        if language == "python":
-            try:
-                printed, estimates = run_python(text, names)
-            except ImportError as error:
-                if "pip install 'vwkde[" not in str(error):
-                    raise
-                pytest.skip(str(error))
-            assert all(0 < estimate.value < 4 for estimate in estimates)
-            everything += printed
-        elif language == "console" and page in WITH_FILES:
-            run_commands(text, tmp_path)
-        elif language == "text" and printed:
-            printed = without_rest(printed, text)
-            assert NUMBER.sub("#", text) == NUMBER.sub("#", printed)
-            numbers = [[float(each) for each in NUMBER.findall(output)] for output in (text, printed)]
-            np.testing.assert_allclose(*numbers, rtol=0.05, atol=0.01)
-            printed = ""
+    names = {}
+    for snippet in OUTPUTS.snippets(PAGES[page]):
+        try:
+            printed, shown = OUTPUTS.run(snippet.code, names)
+        except ImportError as error:
+            if "pip install 'vwkde[" not in str(error):
+                raise
+            pytest.skip(str(error))
+        assert all(0 < each.value < 4 for each in shown if isinstance(each, vwkde.Estimate))
+        assert_same_output(snippet.output, OUTPUTS.cut_like(printed, snippet.output))
+        assert_pictures_are_current(snippet, (ROOT / page).parent)
+    if page in WITH_FILES:
+        run_commands("".join(text for language, text in blocks(page) if language == "console"), tmp_path)
+
+
+def assert_same_output(shown, printed):
+    """Raise unless words agree, and numbers nearly: machines differ in the last digits, and a few of these matter."""
+    words, numbers = zip(*((words_of(text), numbers_of(text)) for text in (shown, printed)), strict=True)
+    assert words[0] == words[1]
+    np.testing.assert_allclose(*numbers, rtol=0.05, atol=0.01)
+
+
+def words_of(text):
+    """Return a text without its numbers, and without the spaces that align them."""
+    return re.sub(r" +", " ", NUMBER.sub("#", text)).replace("[ ", "[")
+
+
+def numbers_of(text):
+    return [float(each) for each in NUMBER.findall(text)]
+
+
+def assert_pictures_are_current(snippet, folder):
+    """Raise unless each figure that the snippet drew is below it, drawn by the snippets as they are now."""
+    figures = len(plt.get_fignums())
     plt.close("all")
-    assert everything.startswith(PRINTED.get(page, ""))
+    assert len(snippet.pictures) == figures, snippet.code
+    for path in snippet.pictures:
+        with Image.open(folder / path) as image:
+            assert image.text[OUTPUTS.MADE_FROM] == snippet.digest, f"{path} is old: run docs/outputs.py"
+
+
+def test_an_old_output_is_noticed():
+    assert_same_output("kl = 0.204 nats\n", "kl = 0.203 nats\n")
+    with pytest.raises(AssertionError):
+        assert_same_output("kl = 0.204 nats\n", "kl = 0.254 nats\n")
+    with pytest.raises(AssertionError):
+        assert_same_output("", "kl = 0.204 nats\n")
 
 
 def commands_in(text):
@@ -226,20 +241,31 @@ def test_the_comparison_agrees_with_the_results():
             assert float(cell) == pytest.approx(error, abs=0.0051), (method, pair)
 
 
-def module_at(*path):
-    """Return a module that is not part of the package."""
-    place = spec_from_file_location(Path(path[-1]).stem, ROOT.joinpath(*path))
-    module = sys.modules[place.name] = module_from_spec(place)  # dataclasses look for their module there
-    place.loader.exec_module(module)
-    return module
-
-
 def test_the_comparison_has_every_family_that_the_benchmark_measures():
     table = PAGES["docs/comparison.md"].split("## More families")[1].split("## Speed")[0]
     rows = re.findall(r"^\| (.*?) \|.*\|$", table, flags=re.MULTILINE)[1:]
     names = [family.name for family in module_at("benchmarks", "families.py").families()]
     assert len(names) == len(rows)
     assert [name for name, row in zip(names, rows, strict=True) if not row.startswith(name)] == []
+
+
+def test_the_page_on_assumptions_quotes_messages_that_exist():
+    table = PAGES["docs/assumptions.md"].split("## What the warnings mean")[1].split("## ")[0]
+    first_cells = re.findall(r"^\| (.*?) \|", table, flags=re.MULTILINE)
+    quoted = [words for cell in first_cells for words in re.findall(r'"([^"]+)"', cell)]
+    source = " ".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+    source = re.sub(r'"\s*f?"', "", re.sub(r"\s+", " ", source))
+    assert len(quoted) > 10
+    for words in quoted:
+        assert all(part in source for part in words.split(" … ")), words
+
+
+def test_the_page_on_assumptions_has_the_figures_of_the_zoo():
+    table = PAGES["docs/assumptions.md"].split("| problems | error in floors |")[1].split("\n\n")[0]
+    figures = re.findall(r"\| (\d\.\d\d) \| (\d\d) % \|", table)
+    assert len(figures) == 7
+    results = PAGES["docs/zoo.md"].split("Where the default does well")[1].split("###")[0]
+    assert {number for pair in figures for number in pair} <= set(re.findall(r"[\d.]+", results))
 
 
 def test_the_readme_tells_the_errors_of_its_picture():
@@ -258,9 +284,23 @@ def test_the_first_picture_is_drawn_from_the_results(tmp_path, monkeypatch):
     pictures = module_at("docs", "pictures.py")
     monkeypatch.setattr(pictures, "IMAGES", tmp_path)
     pictures.draw_twenty_dimensions()
-    (drawn,) = tmp_path.iterdir()
-    assert f"docs/images/{drawn.name}" in PAGES["README.md"]
-    assert 10_000 < drawn.stat().st_size < 100_000
+    drawn = list(tmp_path.iterdir())
+    assert len(drawn) == 2  # for light pages and dark ones
+    for path in drawn:
+        assert f"docs/images/{path.name}" in PAGES["README.md"]
+        assert 10_000 < path.stat().st_size < 100_000
+
+
+def test_the_dark_picture_is_light_on_a_transparent_ground(tmp_path):
+    pictures, path = module_at("docs", "pictures.py"), tmp_path / "one.png"
+    light = np.ones((1, 3, 3))
+    light[0, 1:] = [0, 0, 0], [0.8, 0.2, 0.4]
+    plt.imsave(path, light)
+    pictures.save_dark(path)
+    ground, line, red = plt.imread(tmp_path / "one-dark.png")[0]
+    assert ground[3] == 0
+    np.testing.assert_allclose(line, 1)
+    np.testing.assert_allclose(red[:3] * red[3], [0.8, 0.2, 0.4], atol=0.01)
 
 
 def test_the_first_commands_of_the_readme_are_its_two():

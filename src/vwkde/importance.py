@@ -14,6 +14,7 @@ from vwkde._answers.reweighting.origin import Halves, Origin
 from vwkde._data.sample import effective_rows
 from vwkde._data.validation import to_floats
 from vwkde._display.tabular import Tabular
+from vwkde._display.waiting import shown_while_waiting
 from vwkde._runtime.lazy import lazy
 from vwkde.results import Estimate
 
@@ -232,6 +233,7 @@ class ImportanceWeights(Tabular):
         rows = min(self.effective_size, effective_rows(origin.target[1]))
         return Estimate(value, error, "mean", "", systematic, confidence_level, max(1.0, rows - 1))
 
+    @shown_while_waiting
     def discriminator(
         self, numerator: Any = None, denominator: Any = None, *, numerator_weight: Any = None, own_weight: Any = None
     ) -> Estimate:

@@ -1,12 +1,14 @@
 import io
 import sys
 import time
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 
 import pytest
 
+import vwkde
 from vwkde._display import waiting
 from vwkde._runtime.progress import listening, track
+from vwkde.inspection import SurfaceInspector
 
 
 class Recorded:
@@ -77,6 +79,38 @@ def test_it_is_drawn_on_the_error_stream_of_a_terminal(capsys, monkeypatch):
     waiting.shown_while_waiting(work)(0.4)
     assert "work: stage, 0 s" in terminal.getvalue()
     assert capsys.readouterr().out == ""
+
+
+def test_a_method_is_named_after_the_class_of_its_object(monkeypatch):
+    class Base:
+        @waiting.shown_while_waiting
+        def solve(self):
+            work(0.4)
+
+    class Solver(Base):
+        pass
+
+    terminal = on_a_terminal(monkeypatch)
+    Solver().solve()
+    assert "Solver.solve: stage, 0 s" in terminal.getvalue()
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        *(getattr(vwkde, name) for name in vwkde.__all__ if isinstance(getattr(vwkde, name), FunctionType)),
+        *(getattr(vwkde.DensityRatio, name) for name in ("fit", "log_ratio", "ratio", "posterior", "weights")),
+        vwkde.DensityRatio.divergence,
+        vwkde.ImportanceWeights.discriminator,
+        vwkde.RatioClassifier.fit,
+        SurfaceInspector.fit,
+        SurfaceInspector.add,
+    ],
+    ids=lambda verb: verb.__qualname__,
+)
+def test_every_verb_that_may_take_long_has_a_bar(verb):
+    has_bar = verb.__code__ is waiting.shown_while_waiting(work).__code__  # all that it returns share their code
+    assert has_bar or verb in (vwkde.methods, vwkde.weighted_scorer)  # these return at once
 
 
 @pytest.mark.parametrize(("name", "value"), [("CI", "true"), ("VWKDE_PROGRESS", "0"), ("TERM", "dumb")])

@@ -64,3 +64,11 @@ def test_a_constant_column_says_nothing():
         matrix = vwkde.mutual_information_matrix(table)
     assert matrix["0", "2"].value == matrix["1", "2"].value == 0.0
     assert matrix["0", "1"].value == pytest.approx(2e-4, abs=1e-3)
+
+
+def test_an_unknown_keyword_is_refused_in_the_name_of_the_function_that_was_called():
+    x = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.raises(TypeError, match=r"mutual_information_matrix has no parameter 'bandwith'. Did you mean 'band"):
+        vwkde.mutual_information_matrix(x, bandwith=1)
+    with pytest.raises(TypeError, match=r"mutual_information_by_lag has no parameter 'untis'. Did you mean 'unit'"):
+        vwkde.mutual_information_by_lag(x[:, 0], x[:, 1], [0], Z=x[:, 1], untis="bits")

@@ -44,10 +44,16 @@ def shown_while_waiting(function: Callable[Arguments, Result]) -> Callable[Argum
     def shown(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
         if is_heard() or (drawing := _find_drawing()) is None:
             return function(*arguments, **named)
-        with bar(function.__qualname__, drawing):
+        with bar(_name(function, *arguments), drawing):
             return function(*arguments, **named)
 
     return shown
+
+
+def _name(function: Callable[..., Any], *arguments: Any) -> str:
+    """Return the name by which a function was called; a method may come from a base class with a name of its own."""
+    is_method = "." in function.__qualname__.rpartition("<locals>.")[2]
+    return f"{type(arguments[0]).__name__}.{function.__name__}" if is_method else function.__name__
 
 
 @contextmanager

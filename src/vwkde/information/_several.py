@@ -1,6 +1,6 @@
 """Several informations at once: between the columns of a table, and at several lags."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -15,9 +15,11 @@ from vwkde._display import html
 from vwkde._display.tabular import Tabular
 from vwkde._display.text import with_interval
 from vwkde._display.waiting import shown_while_waiting
+from vwkde._runtime.keywords import keywords_of, refuse_unknown
 from vwkde._runtime.progress import track
 from vwkde.information._conditional import conditional_mutual_information
 from vwkde.information._mutual import mutual_information
+from vwkde.ratio import DensityRatio
 from vwkde.results import Estimate
 
 Floats = NDArray[np.float64]
@@ -216,6 +218,7 @@ def mutual_information_matrix(
     >>> bool(matrix.values[0, 1] > 0.3), bool(matrix.values[0, 2] < 0.1)
     (True, True)
     """
+    _refuse_unknown(parameters, mutual_information, mutual_information_matrix)
     columns = _columns(table, Reading(missing, dates))
     pairs = list(combinations(columns, 2))
     if not pairs:
@@ -225,6 +228,11 @@ def mutual_information_matrix(
         for x, y in track(pairs, "pairs of columns", len(pairs))
     }
     return InformationMatrix(tuple(columns), estimates, next(iter(estimates.values())).unit)
+
+
+def _refuse_unknown(given: Iterable[str], asked: Callable[..., Any], owner: Callable[..., Any]) -> None:
+    """Raise if a keyword is none of the function that is asked many times, in the name of the one that was called."""
+    refuse_unknown(given, [*keywords_of(asked), *DensityRatio._get_param_names()], owner)
 
 
 def _columns(table: Any, reading: Reading) -> dict[str, Array]:
@@ -283,6 +291,8 @@ def mutual_information_by_lag(
     >>> lagged[2].value > 0.2 > lagged[0].value
     True
     """
+    asked = mutual_information if Z is None else conditional_mutual_information
+    _refuse_unknown(parameters, asked, mutual_information_by_lag)
     wanted = list(lags)
     if not wanted:
         raise ValueError("The 'lags' parameter of mutual_information_by_lag must have at least one lag. Got none.")

@@ -16,6 +16,7 @@ from vwkde._data.in_memory import Held
 from vwkde._data.intake import check_points
 from vwkde._data.sources import is_elsewhere, read_all
 from vwkde._data.validation import Array, like_input
+from vwkde._display.waiting import shown_while_waiting
 from vwkde._fit.fitted import Fitted
 from vwkde._models.weights.protocol import Weight
 
@@ -47,6 +48,7 @@ class AnswersAtPoints:
     _fitted: Fitted
     _held: Held
 
+    @shown_while_waiting
     def log_ratio(self, x: Any, *, return_std: bool = False) -> Any:
         """Return log p₁/p₂ at new points.
 
@@ -91,6 +93,7 @@ class AnswersAtPoints:
             return like_input(self._log_ratio(x), x)
         return like_input(self._log_ratio(x), x), like_input(self._log_ratio_errors(x), x)
 
+    @shown_while_waiting
     def ratio(self, x: Any) -> Floats:
         """Return p₁/p₂ at new points.
 
@@ -115,6 +118,7 @@ class AnswersAtPoints:
         """
         return like_input(np.exp(np.minimum(self._log_ratio(x), _LARGEST_LOG)), x)
 
+    @shown_while_waiting
     def posterior(self, x: Any, prior: float = 0.5) -> Floats:
         """Return the probability that a point comes from the numerator.
 

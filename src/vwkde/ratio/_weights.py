@@ -12,6 +12,7 @@ from vwkde._answers.pointwise import log_ratio_errors
 from vwkde._answers.reweighting.origin import Halves, Origin
 from vwkde._answers.reweighting.weighing import Side, Weighing, check_options, make_weighing
 from vwkde._data.sources import Ints
+from vwkde._display.waiting import shown_while_waiting
 from vwkde._runtime.warn import warn, without
 from vwkde.exceptions import DegenerateDataWarning, OverlapWarning
 from vwkde.importance import ImportanceWeights
@@ -27,6 +28,7 @@ _FEW = 10
 class RatioWeights(RatioAnswers):
     """The method of `DensityRatio` that returns weights as an object."""
 
+    @shown_while_waiting
     @on_its_threads
     def weights(
         self, *, truncate: float | str | None = "auto", relative: float | str = 0.0, balance: str = "auto"

@@ -153,6 +153,7 @@ class SurfaceInspector(KnowsGoodImages):
         choose_resources(self.engine, self.device)
         return as_features(self.features)
 
+    @shown_while_waiting
     def add(self, images: Images, *, by: str | None = None) -> Self:
         """Add good images and update the threshold; coordinates and bandwidths do not change.
 

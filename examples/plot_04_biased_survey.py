@@ -51,8 +51,9 @@ ax.set(xlabel="difference of the mean from the population, in standard deviation
 _ = ax.legend(frameon=False)
 
 # %%
-# Beside kernel mean matching of skada, if it is installed, over some draws of the survey. A logistic regression as
-# guide makes it quick.
+# Beside kernel mean matching of skada, if it is installed, over six draws of the survey. A logistic regression as
+# guide makes it quick. With skada 0.6.0, the errors are 6.4 for skada and 5.5 for vwkde: with six draws, that is the
+# same. ``python benchmarks/weights.py diabetes`` has more draws, other surveys, and the default estimator.
 
 
 def by_matching(target, rows):
@@ -75,6 +76,7 @@ for name, weigh in estimators.items():
         try:
             found = weigh(population.to_numpy(), population.to_numpy()[drawn])
         except ImportError:
+            print(f"{name}: not installed, skipped")
             break
         errors.append(np.average(outcome[drawn], weights=found) - outcome.mean())
     else:
