@@ -65,6 +65,16 @@ def fit(
         float | None,
         typer.Option(help="Share of the good images to leave out, so that `eval` can test them.", show_default=False),
     ] = None,
+    ignore: Annotated[
+        Path | None, typer.Option(metavar="MASK", help="An image that is black except where nothing is inspected.")
+    ] = None,
+    roi: Annotated[
+        Path | None, typer.Option(metavar="MASK", help="An image that is black except where images are inspected.")
+    ] = None,
+    bad: Annotated[
+        Path | None, typer.Option(metavar="BAD", help="A folder of known bad images, as for `calibrate`.")
+    ] = None,
+    note: Annotated[str, typer.Option(help="A text for the model card, such as part, camera and light.")] = "",
     seed: Seed = 0,
     dry_run: DryRun = False,
     force: Force = False,
@@ -78,6 +88,7 @@ def fit(
     from vwkde.cli import inspect_work as work
     from vwkde.inspection.data.layouts import describe
     from vwkde.inspection.data.recognise import recognise
+    from vwkde.inspection.runs.inputs import images_to_check
 
     layout = recognise(good)
     if hold_out is not None:
@@ -86,12 +97,15 @@ def fit(
         say(describe(layout))
         return
     check_model_file(output, force)
+    known_bad = () if bad is None else images_to_check(bad)
     with connected(dask):
-        settings = work.Settings(features, rate, seed, _engine(dask))
+        settings = work.Settings(features, rate, seed, _engine(dask), work.ignored(ignore, roi), note)
         inspector, failures = work.fit(layout, settings, "Nothing was learnt or written.")
+        if known_bad:
+            failures += work.calibrate(inspector, known_bad)
     work.save(inspector, output)
     count = len(inspector.names_)
-    say(f"{count} good images learnt. {_threshold(inspector)} Model: {output}")
+    say(f"{count} good images learnt. {threshold(inspector)} Model: {output}")
     end(failures)
 
 
@@ -222,7 +236,7 @@ def add(more_good: Good, model: Model) -> None:
         before = len(inspector.names_)
         failures = work.add(inspector, layout, f"{model} was not changed.")
     count = len(inspector.names_)
-    say(f"{count - before} good images added, {count} in total. {_threshold(inspector)} Model: {model}")
+    say(f"{count - before} good images added, {count} in total. {threshold(inspector)} Model: {model}")
     end(failures)
 
 
@@ -234,7 +248,7 @@ def undo(model: Model) -> None:
     with work.changed(model) as inspector, interruptible(f"{model} was not changed."), bars():
         inspector.undo()
     count, names = len(inspector.names_), inspector.changes_[-1].names
-    say(f"{len(names)} good images taken back, {count} left. {_threshold(inspector)} Model: {model}")
+    say(f"{len(names)} good images taken back, {count} left. {threshold(inspector)} Model: {model}")
 
 
 @app.command()
@@ -329,7 +343,8 @@ def _print_rejected(record: "RunRecord") -> None:
         say(f"… and {len(rejected) - _MOST_LINES} more")
 
 
-def _threshold(inspector: "SurfaceInspector") -> str:
+def threshold(inspector: "SurfaceInspector") -> str:
+    """Say above which score images are rejected."""
     threshold = inspector.calibration_.threshold
     if not isfinite(threshold):
         return "There is no threshold: no image will be rejected."

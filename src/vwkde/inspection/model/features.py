@@ -14,7 +14,6 @@ from scipy import ndimage
 
 from vwkde.inspection.model.multiscale import MultiScale
 from vwkde.inspection.model.patches import PAPER_GRID, PatchGrid
-from vwkde.inspection.model.pyramid import Pyramid
 from vwkde.inspection.model.texture import Texture
 
 Floats = NDArray[np.float64]
@@ -26,11 +25,21 @@ _SCHARR = np.array([[3, 10, 3], [0, 0, 0], [-3, -10, -3]]) / 32
 """The vertical derivative, smoothed horizontally and scaled to return 1 for a slope of 1."""
 
 
+class Grid(Protocol):
+    """Where the patches of an image are."""
+
+    def shape(self, image_shape: tuple[int, ...]) -> tuple[int, int]:
+        """Return the number of rows and of columns of patches."""
+
+    def spread(self, values: Floats, image_shape: tuple[int, ...]) -> Floats:
+        """Return values at all patches as a map of the pixels."""
+
+
 class FeatureSet(Protocol):
     """Measures the patches of an image, and says how the score uses these features."""
 
     @property
-    def grid(self) -> PatchGrid | Pyramid:
+    def grid(self) -> Grid:
         """Where the patches are."""
 
     @property

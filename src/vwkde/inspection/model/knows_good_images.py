@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from vwkde.inspection.model.calibration import Calibration
-from vwkde.inspection.model.history import Change
+from vwkde.inspection.model.history import Change, Making
 from vwkde.inspection.model.learnt import Learnt
 from vwkde.inspection.model.learnt_card import learnt_card
 
@@ -58,6 +58,11 @@ class KnowsGoodImages:
     def changes_(self) -> list[Change]:
         """The changes since the fit, oldest first: images that were added or taken back, by whom and when."""
         return list(self._fitted.changes)
+
+    @property
+    def made_(self) -> Making:
+        """Who fitted the model, when, with which version, and the note about it."""
+        return self._fitted.made
 
     def thumbnail(self, name: str) -> NDArray[np.uint8]:
         """Return a small gray picture of a good image.

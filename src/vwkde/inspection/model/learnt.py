@@ -1,6 +1,6 @@
 """What is known about a surface after fitting good images, and how it is learnt."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from vwkde._compute.resources import Resources
 from vwkde.inspection.model.calibration import Calibration, calibrate
 from vwkde.inspection.model.coordinates import Coordinates, fit_coordinates, fit_scaled_coordinates
 from vwkde.inspection.model.features import FeatureSet
-from vwkde.inspection.model.history import Change
+from vwkde.inspection.model.history import Change, Making
 from vwkde.inspection.model.library import Comparison, Library, make_library
 from vwkde.inspection.model.measuring import Measured, mapped
 
@@ -23,7 +23,7 @@ class Learnt:
 
     `names`, `fingerprints` (None where an old model file has none) and `thumbnails` have one entry per good image.
     `sums` are the mean log kernel sums between all pairs, kept so that images can be added. `scores` calibrates the
-    scores of images, `peaks` the largest values of their maps. `changes` are the additions since the fit.
+    scores of images, `peaks` the largest values of their maps. `changes` are those since the fit, `made` is about this.
     """
 
     features: FeatureSet
@@ -37,6 +37,7 @@ class Learnt:
     scores: Calibration
     peaks: Calibration
     changes: tuple[Change, ...] = ()
+    made: Making = field(default_factory=Making)
 
     def more(self, seen: Measured, false_reject_rate: float, resources: Resources) -> "Learnt":
         """Return what is known with more good images; coordinates and bandwidths do not change."""

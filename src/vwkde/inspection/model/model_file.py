@@ -3,18 +3,20 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._runtime.file_lock import BusyFileError, locked
 from vwkde.inspection.model.calibration import Calibration, calibrate
 from vwkde.inspection.model.container import ModelFileError, read_container, stated_digest, write_container
 from vwkde.inspection.model.coordinates import Coordinates
-from vwkde.inspection.model.features import as_features
-from vwkde.inspection.model.history import read_changes
+from vwkde.inspection.model.features import FeatureSet, as_features
+from vwkde.inspection.model.history import read_changes, read_making
+from vwkde.inspection.model.inspected_part import ignoring
 from vwkde.inspection.model.learnt import Learnt
 from vwkde.inspection.model.library import Library
 from vwkde.inspection.model.sound import check_sound
@@ -50,6 +52,7 @@ class SavedModel:
     random_state: int
     learnt: Learnt
     origin: Origin | None = None
+    ignored: NDArray[np.bool_] | None = None
 
 
 @contextmanager
@@ -90,6 +93,7 @@ def _parts(model: SavedModel) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "names": learnt.names,
         "fingerprints": learnt.fingerprints,
         "changes": [change.to_dict() for change in learnt.changes],
+        "made": asdict(learnt.made),
     }
     arrays: dict[str, NDArray[Any]] = {
         "patches": learnt.library.patches,
@@ -99,7 +103,10 @@ def _parts(model: SavedModel) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "scores": learnt.scores.scores,
         "peaks": learnt.peaks.scores,
         "thumbnails": learnt.thumbnails,
+        "bad": learnt.scores.bad,
     }
+    if model.ignored is not None:
+        arrays["ignored"] = np.asarray(model.ignored, dtype=np.uint8)
     return arrays, settings
 
 
@@ -107,14 +114,17 @@ def read_model(path: Path) -> SavedModel:
     """Return the contents of a model file; a missing part, or parts that do not fit together, are an error."""
     arrays, settings, digest = read_container(path)
     try:
-        check_sound(arrays, settings)
+        ignored = arrays["ignored"].astype(bool) if "ignored" in arrays else None
+        features = ignoring(as_features(settings["features"]), ignored)
+        check_sound(arrays, settings, features)
         return SavedModel(
             settings["features"],
             settings["false_reject_rate"],
             settings["candidates"],
             settings["random_state"],
-            _learnt(arrays, settings),
+            _learnt(arrays, settings, features),
             Origin.of(path, digest),
+            ignored,
         )
     except KeyError as error:
         raise ModelFileError(f"{path}: the part {error} is missing. Fit the model again, or restore a copy.") from None
@@ -124,8 +134,7 @@ def read_model(path: Path) -> SavedModel:
         ) from None
 
 
-def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any]) -> Learnt:
-    features = as_features(settings["features"])
+def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any], features: FeatureSet) -> Learnt:
     rate, names = settings["false_reject_rate"], list(settings["names"])
     widths = settings["bandwidth"], settings["length_scale"]
     return Learnt(
@@ -137,7 +146,8 @@ def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any]) -> Learnt
         Coordinates(arrays["mean"], arrays["matrix"], features.scaled),
         Library(arrays["patches"], *widths, settings["candidates"], features.worst),
         arrays["sums"],
-        calibrate(arrays["scores"], rate),
+        calibrate(arrays["scores"], rate, arrays.get("bad")),
         Calibration(arrays["peaks"], rate),
         read_changes(settings.get("changes", ()), names),
+        read_making(settings.get("made", {})),
     )
