@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from vwkde.inspection.model.backbone import Backbone
 from vwkde.inspection.model.multiscale import MultiScale
+from vwkde.inspection.model.networks import BACKBONE, ONNX, network_of
 from vwkde.inspection.model.patches import PAPER_GRID, PatchGrid
 from vwkde.inspection.model.texture import Texture
 
@@ -99,6 +101,11 @@ class _Given:
         return features
 
 
+def by_neighbours(features: FeatureSet) -> bool:
+    """Return whether patches are compared with the nearest good ones, as features of a network are."""
+    return getattr(features, "by_neighbours", False)
+
+
 FEATURES: dict[str, FeatureSet] = {"gradient": GradientMoments(), "texture": Texture(), "multiscale": MultiScale()}
 """The named feature sets."""
 
@@ -107,9 +114,11 @@ def as_features(features: Any) -> FeatureSet:
     """Return the feature set with this name, or wrap a function of an image as one."""
     if isinstance(features, str) and features in FEATURES:
         return FEATURES[features]
+    if isinstance(features, str) and (network := network_of(features)) is not None:
+        return Backbone(network)
     if callable(features):
         return _Given(features)
     raise ValueError(
-        f"The 'features' parameter must be one of {list(FEATURES)}, or a function of an image. "
-        f"Got {features!r} instead."
+        f"The 'features' parameter must be one of {[*FEATURES, BACKBONE]}, '{ONNX}' and a file, or a function of an "
+        f"image. Got {features!r} instead."
     )

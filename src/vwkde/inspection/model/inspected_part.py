@@ -13,7 +13,7 @@ from scipy import ndimage
 
 from vwkde._runtime.lazy import lazy
 from vwkde.inspection.data.arrays import refuse_shape
-from vwkde.inspection.model.features import FeatureSet, Grid
+from vwkde.inspection.model.features import FeatureSet, Grid, by_neighbours
 from vwkde.inspection.model.regions import Box, box_about
 
 Floats = NDArray[np.float64]
@@ -107,6 +107,11 @@ class FeaturesOfPart:
     def scaled(self) -> bool:
         """As for the whole image."""
         return self.features.scaled
+
+    @property
+    def by_neighbours(self) -> bool:
+        """As for the whole image."""
+        return by_neighbours(self.features)
 
     def __call__(self, image: Singles) -> Singles:
         """Return the features of every patch of the part, (rows, columns, features)."""

@@ -16,13 +16,15 @@ from vwkde._display.waiting import shown_while_waiting
 from vwkde.inspection.data.arrays import as_image, check_shape
 from vwkde.inspection.model.calibration import check_rate
 from vwkde.inspection.model.changes_with_images import ChangesWithImages
-from vwkde.inspection.model.features import FeatureSet, as_features
+from vwkde.inspection.model.features import FeatureSet, as_features, by_neighbours
 from vwkde.inspection.model.history import make_change, make_making
 from vwkde.inspection.model.inspected_part import ignoring
 from vwkde.inspection.model.inspection import Inspection
-from vwkde.inspection.model.learnt import learn, pixel_map
+from vwkde.inspection.model.learnt import Learnt, learn, pixel_map
+from vwkde.inspection.model.learnt_nearest import learn_nearest
 from vwkde.inspection.model.measuring import Images, measure_all, rows_of
 from vwkde.inspection.model.model_file import Origin, SavedModel, read_model, write_model
+from vwkde.inspection.model.networks import stored_name
 from vwkde.inspection.model.parameters import check_count, check_enough
 
 Singles = NDArray[np.float32]
@@ -33,11 +35,13 @@ class SurfaceInspector(ChangesWithImages):
 
     Parameters
     ----------
-    features : {"gradient", "texture", "multiscale"} or callable, default="gradient"
+    features : str or callable, default="gradient"
         What is measured in each patch of an image. "gradient": the paper's four moments of the gradient. "texture":
         gray value, oriented grain and roughness at several scales; it finds more defects. "multiscale": the like, also
-        on smaller copies of the image; faster on large images. A function of a gray image
-        must return an array of shape (rows, columns, any number), one entry for each patch of `PAPER_GRID`.
+        on smaller copies of the image; faster on large images. "backbone": the middle layers of a small network that
+        was trained on photographs, from an installed package. "onnx:" and a file: those of another network. A function
+        of a gray image must return an array of shape (rows, columns, any number), one entry for each patch of
+        `PAPER_GRID`.
     false_reject_rate : float, default=0.05
         The share of good images that may be rejected. The good images set the threshold accordingly.
     candidates : int, default=10
@@ -125,7 +129,11 @@ class SurfaceInspector(ChangesWithImages):
         with at_most(self.n_threads):
             seen = measure_all(images, features)
             check_enough(len(seen.names))
-            self._learnt = replace(learn(seen, features, *settings, self._resources), made=make_making(note))
+            if by_neighbours(features):
+                learnt: Learnt = learn_nearest(seen, features, self.random_state, self.false_reject_rate)
+            else:
+                learnt = learn(seen, features, *settings, self._resources)
+            self._learnt = replace(learnt, made=make_making(note))
         self._origin = None
         return self
 
@@ -158,6 +166,19 @@ class SurfaceInspector(ChangesWithImages):
             raise ValueError(f"The 'engine' parameter must be 'auto' or 'dask'. Got {self.engine!r} instead.")
         choose_resources(self.engine, self.device)
         return ignoring(as_features(self.features), self.ignore)
+
+    def warm_up(self) -> None:
+        """Load what the first check would load, such as a network; the next check is then as fast as others.
+
+        Examples
+        --------
+        >>> from vwkde.inspection import SurfaceInspector, make_surfaces
+        >>> surfaces = make_surfaces("woven", n_good=20, n_bad=1, size=96)
+        >>> SurfaceInspector(features="texture").fit(surfaces.images[:20]).warm_up()
+        """
+        learnt = self._fitted
+        if by_neighbours(learnt.features):
+            learnt.features(np.zeros(learnt.image_shape, dtype=np.float32))
 
     def check(self, image: Singles, name: str = "image") -> Inspection:
         """Judge one image.
@@ -308,8 +329,8 @@ class SurfaceInspector(ChangesWithImages):
                 "Only inspectors with named features can be saved, because a model file contains no code. "
                 "Use features='gradient', features='texture' or features='multiscale'."
             )
-        settings = self.features, self.false_reject_rate, self.candidates, self.random_state
-        model = SavedModel(*settings, learnt, ignored=self.ignore)
+        settings = self.false_reject_rate, self.candidates, self.random_state
+        model = SavedModel(stored_name(self.features), *settings, learnt, ignored=self.ignore)
         self._origin = write_model(path, model, self._origin)
 
     @classmethod

@@ -10,6 +10,7 @@ from vwkde.inspection.model.calibration import Calibration
 from vwkde.inspection.model.history import Change, Making
 from vwkde.inspection.model.learnt import Learnt
 from vwkde.inspection.model.learnt_card import learnt_card
+from vwkde.inspection.model.networks import shown_name
 
 
 class KnowsGoodImages:
@@ -22,7 +23,9 @@ class KnowsGoodImages:
     @property
     def features_name(self) -> str:
         """The name of the features; for a function, the name of the function."""
-        return self.features if isinstance(self.features, str) else getattr(self.features, "__name__", "given")
+        if isinstance(self.features, str):
+            return shown_name(self.features)
+        return getattr(self.features, "__name__", "given")
 
     @property
     def image_shape(self) -> tuple[int, ...]:

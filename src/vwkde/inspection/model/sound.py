@@ -12,21 +12,24 @@ from numpy.typing import NDArray
 
 from vwkde.inspection.data.images import MOST_PIXELS
 from vwkde.inspection.model.calibration import check_rate
-from vwkde.inspection.model.features import FeatureSet
+from vwkde.inspection.model.features import FeatureSet, by_neighbours
 from vwkde.inspection.model.parameters import check_count, check_enough
 
 
 def check_sound(arrays: Mapping[str, NDArray[Any]], settings: Mapping[str, Any], features: FeatureSet) -> None:
     """Raise ValueError or TypeError if the parts of a model do not fit together, KeyError if one is missing."""
-    _check_settings(settings)
+    nearest = by_neighbours(features)
+    _check_settings(settings, ("false_reject_rate", "bandwidth", *(() if nearest else ("length_scale",))))
     names = settings["names"]
     _check_names(names, settings.get("fingerprints", [None] * len(names)))
-    _check_arrays(arrays, len(names), _patches(settings, features))
+    patches = _patches(settings, features)
+    kept = arrays["patches"].shape[1:2]
+    _check_arrays(arrays, len(names), min(patches, *kept, patches) if nearest else patches, not nearest)
     _check_optional(arrays, tuple(settings["image_shape"]))
 
 
-def _check_settings(settings: Mapping[str, Any]) -> None:
-    for name in ("false_reject_rate", "bandwidth", "length_scale"):
+def _check_settings(settings: Mapping[str, Any], positive: tuple[str, ...]) -> None:
+    for name in positive:
         value = settings[name]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         _need(is_number and isfinite(value) and value > 0, f"{name} must be a positive number")
@@ -53,16 +56,17 @@ def _check_names(names: Any, fingerprints: Any) -> None:
     _need(known and len(fingerprints) == len(names), "there must be a fingerprint for each name")
 
 
-def _check_arrays(arrays: Mapping[str, NDArray[Any]], images: int, patches: int) -> None:
+def _check_arrays(arrays: Mapping[str, NDArray[Any]], images: int, patches: int, in_pairs: bool) -> None:
     features, columns = arrays["matrix"].shape if arrays["matrix"].ndim == 2 else (0, 0)
     shapes = {
         "patches": (images, patches, columns),
         "mean": (features,),
         "matrix": (features, columns),
-        "sums": (images, images),
         "scores": (images,),
         "peaks": (images,),
     }
+    if in_pairs:
+        shapes["sums"] = (images, images)
     _need(features > 0 and columns > 0, "the matrix has no columns")
     for name, shape in shapes.items():
         array = arrays[name]
