@@ -1,7 +1,7 @@
-"""The features of a pretrained network: its middle layers around each place of a grid, one below the other.
+"""The features of a pretrained network: its middle layers at each place of the finest one, one below the other.
 
-Each layer is averaged over three by three places, so that a patch knows its neighbourhood, and brought to the finest
-grid (as in PatchCore: Roth et al., "Towards total recall in industrial anomaly detection", CVPR 2022).
+This is the way of PatchCore (Roth et al., "Towards total recall in industrial anomaly detection", CVPR 2022), but the
+layers are not averaged over neighbouring places: that hides thin cracks.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from vwkde._runtime.extras import require
 from vwkde.inspection.model.layer_grid import LayerGrid, Shape, resized
@@ -18,8 +17,6 @@ from vwkde.inspection.model.networks import Network
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
-_AROUND = 3
-"""Side of the neighbourhood over which layers are averaged, in places of the layer."""
 _MOST_CHANNELS = 256
 """More channels than this are projected to as many random directions, which keeps distances nearly as they are."""
 
@@ -30,7 +27,7 @@ class Backbone:
 
     network: Network
     components: int | None = 64
-    worst: int | None = 5
+    worst: int | None = 10
     scaled: bool = False
     by_neighbours: bool = True
 
@@ -44,8 +41,7 @@ class Backbone:
         grid = self.grid
         layers = self.network.layers(_scaled(image, grid.seen(image.shape)))
         shape = grid.shape(image.shape)
-        around = [ndimage.uniform_filter(layer, (0, _AROUND, _AROUND), mode="nearest") for layer in layers]
-        channels = np.concatenate([resized(layer, shape).astype(np.float32) for layer in around])
+        channels = np.concatenate([resized(layer, shape).astype(np.float32) for layer in layers])
         return _projected(np.moveaxis(channels, 0, -1))
 
 

@@ -55,30 +55,31 @@ def fit_coordinates(features: Sequence[NDArray[np.floating]], components: int | 
     Columns are standardised first, so that their units do not matter. `components` is the number of principal
     components to keep, largest first; None keeps all that vary.
     """
-    mean, scale, root = _standardised_axes(features)
-    return Coordinates(mean, root[:, :components] / scale[:, None])
+    mean, covariance = _moments(features)
+    scale = np.sqrt(np.diag(covariance))
+    scale[scale == 0] = np.inf
+    root = principal_axes(covariance / np.outer(scale, scale), _FLAT).root
+    return Coordinates(mean, root[:, ::-1][:, :components] / scale[:, None])
 
 
-def fit_softened_coordinates(features: Sequence[NDArray[np.floating]], components: int | None) -> Coordinates:
-    """Return the map for features of a network: as above, but large components stay larger than small ones.
+def fit_rotated_coordinates(features: Sequence[NDArray[np.floating]], components: int | None) -> Coordinates:
+    """Return the map to the largest principal components of the features as they are.
 
-    Each principal component is divided by the fourth root of its variance. Divided by the square root, components that
-    are mostly noise would count as much as the others.
+    Distances stay as they were, but for the components that hardly vary. So it is for the layers of a network, whose
+    units have a meaning.
     """
-    mean, scale, root = _standardised_axes(features)
-    softened = root[:, :components] / np.sqrt(np.linalg.norm(root[:, :components], axis=0))
-    return Coordinates(mean, softened / scale[:, None])
+    mean, covariance = _moments(features)
+    root = principal_axes(covariance, _FLAT).root[:, ::-1][:, :components]
+    return Coordinates(mean, root / np.linalg.norm(root, axis=0))
 
 
-def _standardised_axes(features: Sequence[NDArray[np.floating]]) -> tuple[Floats, Floats, Floats]:
-    """Return mean and spread of the columns, and the axes that whiten the standardised columns, largest first."""
+def _moments(features: Sequence[NDArray[np.floating]]) -> tuple[Floats, Floats]:
+    """Return mean and covariance of the columns."""
     mean = np.mean([image.mean(axis=0, dtype=np.float64) for image in features], axis=0)
     covariance = _covariance(features, mean)
-    scale = np.sqrt(np.diag(covariance))
-    if not (scale > 0).any():
+    if not (np.diag(covariance) > 0).any():
         raise ValueError("The patches of the good images are all alike: there is nothing to compare. Check the images.")
-    scale[scale == 0] = np.inf
-    return mean, scale, principal_axes(covariance / np.outer(scale, scale), _FLAT).root[:, ::-1]
+    return mean, covariance
 
 
 def fit_scaled_coordinates(features: Sequence[NDArray[np.floating]], components: int, seed: int) -> Coordinates:

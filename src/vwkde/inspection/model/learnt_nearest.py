@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute.resources import Resources
 from vwkde.inspection.model.calibration import Calibration, calibrate
-from vwkde.inspection.model.coordinates import fit_softened_coordinates
+from vwkde.inspection.model.coordinates import fit_rotated_coordinates
 from vwkde.inspection.model.features import FeatureSet
 from vwkde.inspection.model.learnt import Learnt, pixel_map
 from vwkde.inspection.model.library import Comparison
@@ -60,7 +60,7 @@ class LearntNearest(Learnt):
 
 def learn_nearest(seen: Measured, features: FeatureSet, seed: int, false_reject_rate: float) -> LearntNearest:
     """Learn from good images: the coordinates of their patches, and the score of each against the others."""
-    coordinates = fit_softened_coordinates(seen.features, features.components)
+    coordinates = fit_rotated_coordinates(seen.features, features.components)
     patches = mapped(seen.features, coordinates)
     library = keep_patches(patches, features.worst or patches.shape[1], seed)
     compared = library.left_out(patches)

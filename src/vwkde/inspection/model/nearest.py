@@ -70,7 +70,7 @@ class NearestPatches:
 
 
 def keep_patches(patches: Singles, worst: int, seed: int) -> NearestPatches:
-    """Return the library of good images, given all their patches; a random choice of each image's is kept."""
+    """Return the library of good images, given all their patches; those of each image that differ most are kept."""
     count = min(patches.shape[1], max(_LEAST, -(-_KEPT // len(patches))))
     kept = _chosen(patches, count, seed)
     sampled = np.random.default_rng(seed).permutation(len(patches))[:_SAMPLED]
@@ -84,9 +84,21 @@ def keep_patches(patches: Singles, worst: int, seed: int) -> NearestPatches:
 
 
 def _chosen(patches: Singles, count: int, seed: int) -> Singles:
-    """Return some patches of each image, drawn at random."""
-    random = np.random.default_rng(seed)
-    return np.stack([image[np.sort(random.choice(len(image), count, replace=False))] for image in patches])
+    """Return some patches of each image: one at random, then always the one that is farthest from all before.
+
+    So rare patches are kept as well as frequent ones.
+    """
+    firsts = np.random.default_rng(seed).integers(patches.shape[1], size=len(patches))
+
+    def farthest(image: int) -> Singles:
+        places, every = [int(firsts[image])], patches[image]
+        squares = np.full(len(every), np.inf, dtype=np.float32)
+        for _ in range(count - 1):
+            squares = np.minimum(squares, np.square(every - every[places[-1]]).sum(axis=1))
+            places.append(int(squares.argmax()))
+        return every[places]
+
+    return np.stack(parallel.run(farthest, range(len(patches)), "choosing patches"))
 
 
 def _nearest(patches: Singles, good: Singles) -> tuple[Floats, NDArray[np.intp]]:
