@@ -42,7 +42,10 @@ Model = Annotated[Path, typer.Option("-m", "--model", help="The model file, writ
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print which images would be used.")]
 Features = Annotated[
     str,
-    typer.Option(help="What is measured in each patch: gradient (the paper's), texture (recommended), or multiscale."),
+    typer.Option(
+        help="What is measured in each patch: gradient (the paper's), texture (recommended), multiscale, backbone "
+        "(layers of a pretrained network), or onnx:FILE (those of another)."
+    ),
 ]
 Rate = Annotated[
     float,
@@ -142,6 +145,8 @@ def check(
         typer.echo(json_text(record.to_json()))
     else:
         _print_rejected(record)
+        if record.drift is not None and record.drift.words is not None:
+            complain(f"warning: {record.drift.words}", "yellow")
         say(f"{counted(counts.checked)} checked, {counts.rejected} rejected. Report: {output / REPORT}")
     work.stop_if_stopped(record, output)
     end(failures, counts.rejected > 0)
@@ -181,7 +186,7 @@ def evaluate(
     """
     from vwkde.cli import inspect_work as work
     from vwkde.inspection import SurfaceInspector
-    from vwkde.inspection.data.layouts import describe
+    from vwkde.inspection.data.layouts import describe, unlike_names
     from vwkde.inspection.data.recognise import recognise, recognise_all
     from vwkde.inspection.data.trials import with_model, without_model
 
@@ -194,6 +199,9 @@ def evaluate(
     if dry_run:
         say("\n\n".join(f"{name}\n{describe(layout)}" for name, layout in layouts.items()))
         return
+    for layout in layouts.values():
+        if (words := unlike_names(layout)) is not None:
+            complain(f"warning: {words}", "yellow")
     with connected(dask):
         settings = work.Settings(features, rate, seed, _engine(dask))
         work.evaluate(layouts, inspector, output, model.name if model else work.MODEL, settings, as_json)

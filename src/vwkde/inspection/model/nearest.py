@@ -22,8 +22,8 @@ _KEPT = 10_000
 """About how many patches of all good images are kept."""
 _LEAST = 20
 """Minimum number of patches that each good image keeps."""
-_BLOCK = 2_048
-"""Number of patches that are compared with the kept ones at a time: their distances take some tens of megabytes."""
+_BLOCK = 512
+"""Number of patches that are compared with the kept ones at a time: their distances take some twenty megabytes."""
 _SAMPLED = 8
 """Number of good images that set the bandwidth."""
 
@@ -103,15 +103,13 @@ def _chosen(patches: Singles, count: int, seed: int) -> Singles:
 
 def _nearest(patches: Singles, good: Singles) -> tuple[Floats, NDArray[np.intp]]:
     """Return the squared distance of each patch to the nearest good one, and the place of this one."""
-    lengths = np.square(good).sum(axis=1)
-    squares, places = np.empty(len(patches)), np.empty(len(patches), dtype=np.intp)
-    for start in range(0, len(patches), _BLOCK):
-        block = patches[start : start + _BLOCK]
-        products = block @ good.T
-        products *= -2
-        products += lengths
-        found = products.argmin(axis=1)
-        places[start : start + _BLOCK] = found
-        differences = block - good[found]  # again, since the expanded square loses digits near zero
-        squares[start : start + _BLOCK] = np.square(differences, dtype=np.float64).sum(axis=1)
-    return squares, places
+    lengths = np.square(good).sum(axis=1) / 2
+
+    def nearest(start: int) -> NDArray[np.intp]:
+        products = patches[start : start + _BLOCK] @ good.T
+        products -= lengths
+        return products.argmax(axis=1)
+
+    places = np.concatenate(parallel.run(nearest, range(0, len(patches), _BLOCK)))
+    differences = patches - good[places]  # again, since the expanded square loses digits near zero
+    return np.square(differences, dtype=np.float64).sum(axis=1), places
