@@ -46,7 +46,7 @@ class Watch:
             if not isfinite(result.score):
                 refuse(item.path, "its score is not finite: not judged.")
         except ImageError as error:
-            if not arrival.is_settled:
+            if not arrival.is_settled or not item.path.exists():  # half written, or taken away
                 return None
             self._arrivals.done(arrival)
             self._failures[item.name] = Failure(item.name, str(error))
