@@ -42,7 +42,10 @@ Model = Annotated[Path, typer.Option("-m", "--model", help="The model file, writ
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print which images would be used.")]
 Features = Annotated[
     str,
-    typer.Option(help="What is measured in each patch: gradient (the paper's), texture (recommended), or multiscale."),
+    typer.Option(
+        help="What is measured in each patch: gradient (the paper's), texture (recommended), multiscale, backbone "
+        "(layers of a pretrained network), or onnx:FILE (those of another)."
+    ),
 ]
 Rate = Annotated[
     float,
@@ -65,6 +68,16 @@ def fit(
         float | None,
         typer.Option(help="Share of the good images to leave out, so that `eval` can test them.", show_default=False),
     ] = None,
+    ignore: Annotated[
+        Path | None, typer.Option(metavar="MASK", help="An image that is black except where nothing is inspected.")
+    ] = None,
+    roi: Annotated[
+        Path | None, typer.Option(metavar="MASK", help="An image that is black except where images are inspected.")
+    ] = None,
+    bad: Annotated[
+        Path | None, typer.Option(metavar="BAD", help="A folder of known bad images, as for `calibrate`.")
+    ] = None,
+    note: Annotated[str, typer.Option(help="A text for the model card, such as part, camera and light.")] = "",
     seed: Seed = 0,
     dry_run: DryRun = False,
     force: Force = False,
@@ -78,6 +91,7 @@ def fit(
     from vwkde.cli import inspect_work as work
     from vwkde.inspection.data.layouts import describe
     from vwkde.inspection.data.recognise import recognise
+    from vwkde.inspection.runs.inputs import images_to_check
 
     layout = recognise(good)
     if hold_out is not None:
@@ -86,12 +100,15 @@ def fit(
         say(describe(layout))
         return
     check_model_file(output, force)
+    known_bad = () if bad is None else images_to_check(bad)
     with connected(dask):
-        settings = work.Settings(features, rate, seed, _engine(dask))
+        settings = work.Settings(features, rate, seed, _engine(dask), work.ignored(ignore, roi), note)
         inspector, failures = work.fit(layout, settings, "Nothing was learnt or written.")
+        if known_bad:
+            failures += work.calibrate(inspector, known_bad)
     work.save(inspector, output)
     count = len(inspector.names_)
-    say(f"{count} good images learnt. {_threshold(inspector)} Model: {output}")
+    say(f"{count} good images learnt. {threshold(inspector)} Model: {output}")
     end(failures)
 
 
@@ -128,6 +145,8 @@ def check(
         typer.echo(json_text(record.to_json()))
     else:
         _print_rejected(record)
+        if record.drift is not None and record.drift.words is not None:
+            complain(f"warning: {record.drift.words}", "yellow")
         say(f"{counted(counts.checked)} checked, {counts.rejected} rejected. Report: {output / REPORT}")
     work.stop_if_stopped(record, output)
     end(failures, counts.rejected > 0)
@@ -167,7 +186,7 @@ def evaluate(
     """
     from vwkde.cli import inspect_work as work
     from vwkde.inspection import SurfaceInspector
-    from vwkde.inspection.data.layouts import describe
+    from vwkde.inspection.data.layouts import describe, unlike_names
     from vwkde.inspection.data.recognise import recognise, recognise_all
     from vwkde.inspection.data.trials import with_model, without_model
 
@@ -180,6 +199,9 @@ def evaluate(
     if dry_run:
         say("\n\n".join(f"{name}\n{describe(layout)}" for name, layout in layouts.items()))
         return
+    for layout in layouts.values():
+        if (words := unlike_names(layout)) is not None:
+            complain(f"warning: {words}", "yellow")
     with connected(dask):
         settings = work.Settings(features, rate, seed, _engine(dask))
         work.evaluate(layouts, inspector, output, model.name if model else work.MODEL, settings, as_json)
@@ -222,7 +244,7 @@ def add(more_good: Good, model: Model) -> None:
         before = len(inspector.names_)
         failures = work.add(inspector, layout, f"{model} was not changed.")
     count = len(inspector.names_)
-    say(f"{count - before} good images added, {count} in total. {_threshold(inspector)} Model: {model}")
+    say(f"{count - before} good images added, {count} in total. {threshold(inspector)} Model: {model}")
     end(failures)
 
 
@@ -234,7 +256,7 @@ def undo(model: Model) -> None:
     with work.changed(model) as inspector, interruptible(f"{model} was not changed."), bars():
         inspector.undo()
     count, names = len(inspector.names_), inspector.changes_[-1].names
-    say(f"{len(names)} good images taken back, {count} left. {_threshold(inspector)} Model: {model}")
+    say(f"{len(names)} good images taken back, {count} left. {threshold(inspector)} Model: {model}")
 
 
 @app.command()
@@ -329,7 +351,8 @@ def _print_rejected(record: "RunRecord") -> None:
         say(f"… and {len(rejected) - _MOST_LINES} more")
 
 
-def _threshold(inspector: "SurfaceInspector") -> str:
+def threshold(inspector: "SurfaceInspector") -> str:
+    """Say above which score images are rejected."""
     threshold = inspector.calibration_.threshold
     if not isfinite(threshold):
         return "There is no threshold: no image will be rejected."

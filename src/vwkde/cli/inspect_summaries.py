@@ -1,10 +1,12 @@
 """The printed figures of evaluations."""
 
+import numpy as np
 from rich.table import Table
 from rich.text import Text
 
 from vwkde.cli.console import screen
 from vwkde.inspection.data.names import plain
+from vwkde.inspection.model.calibration import Calibration
 from vwkde.inspection.runs.evaluation import LEVEL, Evaluation
 from vwkde.inspection.runs.summary import Summary
 
@@ -20,6 +22,21 @@ def print_evaluation(evaluation: Evaluation) -> None:
             low, high = share.interval
             table.add_row(title, str(share), f"{low:.3f} – {high:.3f}")
     screen.print(table)
+
+
+def told_of_bad(calibration: Calibration) -> str:
+    """Return what known bad images did to the threshold."""
+    count, limit = len(calibration.bad), calibration.threshold_of_good
+    if not count:
+        return "No bad images are known: the good images alone set the threshold."
+    found = int(np.count_nonzero(calibration.bad > limit))
+    if found == count:
+        return f"All {count} bad images are found, so the threshold moves up from {limit:.3g} into the gap below them."
+    needed = calibration.p_value(float(calibration.bad.min()))
+    return (
+        f"{found} of {count} bad images are found; the threshold stays. To find all of them, {needed:.0%} of good "
+        f"images would be rejected: fit with --rate {np.ceil(1000 * needed) / 1000:g}, or with other features."
+    )
 
 
 def print_overview(summary: Summary) -> None:

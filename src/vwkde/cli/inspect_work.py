@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from vwkde.cli.console import bars, say
 from vwkde.cli.endings import end, interruptible, reported_failures, stop
-from vwkde.cli.inspect_summaries import print_evaluation, print_overview
+from vwkde.cli.inspect_summaries import print_evaluation, print_overview, told_of_bad
 from vwkde.inspection.data.layouts import Item, Layout
+from vwkde.inspection.data.masks import MaskError, MaskFile
 from vwkde.inspection.data.pictures import Failure, Pictures
 from vwkde.inspection.model.inspector import SurfaceInspector
 from vwkde.inspection.model.model_file import locked_model
@@ -37,12 +40,27 @@ class Settings:
     rate: float
     seed: int
     engine: Literal["auto", "dask"] = "auto"
+    ignore: NDArray[np.bool_] | None = None
+    note: str = ""
 
     def inspector(self) -> SurfaceInspector:
         """Return an inspector that is not fitted yet."""
         return SurfaceInspector(
-            features=self.features, false_reject_rate=self.rate, random_state=self.seed, engine=self.engine
+            features=self.features,
+            false_reject_rate=self.rate,
+            ignore=self.ignore,
+            random_state=self.seed,
+            engine=self.engine,
         )
+
+
+def ignored(ignore: Path | None, roi: Path | None) -> NDArray[np.bool_] | None:
+    """Return which pixels are not inspected, from the files of masks; None if all are."""
+    masks = [MaskFile(ignore).read()] if ignore is not None else []
+    masks += [~MaskFile(roi).read()] if roi is not None else []
+    if len({mask.shape for mask in masks}) > 1:
+        raise MaskError(f"{ignore} and {roi}: the two masks must have the size of the images. Make them equal.")
+    return np.any(masks, axis=0) if masks else None
 
 
 def fit(layout: Layout, settings: Settings, if_stopped: str) -> tuple[SurfaceInspector, list[Failure]]:
@@ -50,7 +68,7 @@ def fit(layout: Layout, settings: Settings, if_stopped: str) -> tuple[SurfaceIns
     inspector = settings.inspector()
     pictures = Pictures(layout.good)
     with interruptible(if_stopped), reported_failures(pictures), bars():
-        inspector.fit(pictures)
+        inspector.fit(pictures, note=settings.note)
     return inspector, pictures.failures
 
 
@@ -59,6 +77,15 @@ def add(inspector: SurfaceInspector, layout: Layout, if_stopped: str) -> list[Fa
     pictures = Pictures(layout.good, inspector.image_shape)
     with interruptible(if_stopped), reported_failures(pictures), bars():
         inspector.add(pictures)
+    return pictures.failures
+
+
+def calibrate(inspector: SurfaceInspector, items: tuple[Item, ...]) -> list[Failure]:
+    """Let known bad images move the threshold, and say what they did; return the images that could not be used."""
+    pictures = Pictures(items, inspector.image_shape)
+    with interruptible("The threshold was not changed."), reported_failures(pictures), bars():
+        inspector.calibrate(pictures)
+    say(told_of_bad(inspector.calibration_))
     return pictures.failures
 
 

@@ -9,7 +9,7 @@ import typer
 
 from vwkde._data.tallies import ColumnError
 from vwkde._runtime.versions import VERSION
-from vwkde.cli import estimates, information, reweighting, studies
+from vwkde.cli import estimates, information, inspect_line, reweighting, studies
 from vwkde.cli.console import complain
 from vwkde.cli.drift import app as drift
 from vwkde.cli.inspect import app as inspection
@@ -50,6 +50,7 @@ app.command(name="test")(information.two_samples)
 app.command()(reweighting.reweight)
 app.command()(studies.demo)
 app.add_typer(drift, name="drift")
+inspect_line.add_commands(inspection)
 app.add_typer(inspection, name="inspect")
 app.command()(studies.reproduce)
 app.command()(studies.bench)

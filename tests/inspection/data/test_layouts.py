@@ -9,7 +9,7 @@ Image = pytest.importorskip("PIL.Image")
 
 from vwkde.inspection.data.errors import ImageError  # noqa: E402
 from vwkde.inspection.data.images import encode_png, read_image  # noqa: E402
-from vwkde.inspection.data.layouts import Item, LayoutError, describe  # noqa: E402
+from vwkde.inspection.data.layouts import Item, LayoutError, describe, unlike_names  # noqa: E402
 from vwkde.inspection.data.masks import Ellipse, MaskError, MaskFile, MaskUnion  # noqa: E402
 from vwkde.inspection.data.recognise import recognise, recognise_all  # noqa: E402
 
@@ -373,3 +373,25 @@ def test_the_ellipses_lie_on_the_defects(kind, least):
         by_chance.append(odd[mask.T].mean() / odd[~mask.T].mean())
     assert np.median(ratios) > least
     assert np.median(by_chance) < 1.05
+
+
+def test_masks_named_like_no_image_are_told(mvtec):
+    make(mvtec, "ground_truth/big hole/999_mask.png", "ground_truth/crack/002.png", "ground_truth/good/000.png")
+    layout = recognise(mvtec)
+    assert layout.lone_masks == ("ground_truth/big hole/999_mask.png", "ground_truth/crack/002.png")
+    assert "no image 2 masks: ground_truth/big hole/999_mask.png" in describe(layout)
+    words = unlike_names(layout)
+    assert "2 masks are named like no image" in words
+    assert "1 defective images have no mask (test/big hole/000.png)" in words
+
+
+def test_the_folders_of_anomalib(tmp_path):
+    root = make(
+        tmp_path / "part",
+        *("normal/0.png", "abnormal/1.png", "abnormal/2.png", "abnormal/3.png"),
+        *("masks/1.png", "masks/2_label.png"),
+    )
+    layout = recognise(root)
+    assert (layout.kind, names(layout.good)) == ("folders", ["normal/0.png"])
+    assert [item.mask and item.mask.path.name for item in layout.test] == ["1.png", "2_label.png", None]
+    assert unlike_names(layout) is None

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from vwkde.exceptions import FewImagesWarning
-from vwkde.inspection.model.calibration import calibrate
+from vwkde.inspection.model.calibration import Calibration, calibrate
 
 
 def test_rejecting_by_the_threshold_is_rejecting_by_the_p_value():
@@ -50,3 +50,16 @@ def test_bad_rates_and_scores_are_told():
         calibrate(np.arange(5.0), 1.0)
     with pytest.raises(ValueError, match="not finite"):
         calibrate(np.array([0.0, np.inf]), 0.5)
+
+
+def test_bad_images_that_are_found_raise_the_threshold_into_the_gap_below_them():
+    known = Calibration(np.arange(1.0, 41.0), 0.1, np.array([50.0, 60.0]))
+    assert known.threshold_of_good == 37
+    assert known.threshold == 45
+    assert Calibration(known.scores, 0.1, np.array([38.5, 60.0])).threshold == 38.25
+
+
+def test_bad_images_that_are_missed_leave_the_threshold_and_few_good_images_still_reject_nothing():
+    known = Calibration(np.arange(1.0, 41.0), 0.1)
+    assert Calibration(known.scores, 0.1, np.array([30.0, 60.0])).threshold == known.threshold
+    assert Calibration(known.scores[:5], 0.1, np.array([60.0])).threshold == np.inf

@@ -401,7 +401,7 @@ def test_pages_load_nothing_foreign_and_answers_are_not_kept(site):
         assert headers["cache-control"] == "no-store"
         assert headers["x-content-type-options"] == "nosniff"
     names = re.findall(r'(?:src|href)="([^"]+)"', page.decode())
-    assert {"page.js", "style.css", "icon.svg", "openapi.json"} == set(names)
+    assert {"page.js", "style.css", "icon.svg", "api.html"} == set(names)
     for name in ["style.css", "icon.svg", "page.js", "api.js", "batch.js", "files.js", "viewer.js", "words.js"]:
         status, headers, content = site.ask("GET", f"/{name}")
         assert status == 200
@@ -428,6 +428,18 @@ def test_the_api_is_documented(site):
     }
     assert {"413", "422", "403"} <= set(check["responses"])
     assert {"score", "p_value", "verdict"} <= set(document["components"]["schemas"]["Judgement"]["required"])
+    status, headers, page = site.ask("GET", "/api.html")
+    assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
+    text = page.decode()
+    assert all(f"{method.upper()} {path}" in text for path, about in methods.items() for method in about)
+    assert document["components"]["schemas"]["Judgement"]["properties"]["map_peak"]["description"] in text
+    assert set(re.findall(r'(?:src|href)="([^"]+)"', text)) == {
+        "./",
+        "openapi.json",
+        "icon.svg",
+        "style.css",
+        "api.css",
+    }
 
 
 def test_a_good_image_is_shown_by_its_name(site, inspector):

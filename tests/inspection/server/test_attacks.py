@@ -180,7 +180,15 @@ def test_more_than_the_server_takes_is_refused_and_the_rest_done():
 
 def test_with_a_token_nothing_is_served_without_it():
     with served(fit_surfaces(), token=TOKEN) as site:
-        for path in ("/", "/api/model", "/openapi.json", "/page.js", "/?token=wrong", f"/api/model?token={TOKEN}"):
+        for path in (
+            "/",
+            "/api/model",
+            "/openapi.json",
+            "/api.html",
+            "/page.js",
+            "/?token=wrong",
+            f"/api/model?token={TOKEN}",
+        ):
             assert site.ask("GET", path)[0] == 401
         assert site.send("/api/add", FINE)[0] == 401
         for wrong in ("Bearer wrong", "Bearer ", "Basic dTpw", f"Bearer {TOKEN}x", "\xff"):

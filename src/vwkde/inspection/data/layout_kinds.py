@@ -1,15 +1,23 @@
 """The layouts that a folder can have, one function each: it returns the layout, or None if the folder has another."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from vwkde.inspection.data.files import find_images, list_files, list_folders, list_images
 from vwkde.inspection.data.layouts import Item, Layout, LayoutError
 from vwkde.inspection.data.masks import MaskFile, read_ellipses
 
+T = TypeVar("T")
+
 _DEFECTIVE_ENDING = "_def"
 """Ending of the name of a folder of defective images, in DAGM's first release."""
+
+_GOOD, _TRUTH = ("good", "normal", "ok"), ("ground_truth", "masks", "mask")
+"""Names of folders of good images and of masks; the first one that exists counts."""
+_MASK_ENDINGS = ("_mask", "", "_label", "_gt")
+"""What may follow the name of an image in the name of its mask."""
 
 _LABELS = "labels.txt"
 """The file of ellipses in such a folder."""
@@ -25,20 +33,19 @@ def flat_layout(root: Path) -> Layout | None:
 
 
 def folders_layout(root: Path) -> Layout | None:
-    """Return `good/` next to folders of defective images."""
+    """Return `good/` next to folders of defective images; also with the names that anomalib's users give them."""
     folders = _folders_by_name(root)
-    good = folders.get("good")
+    good, truth = _first(folders, _GOOD), _first(folders, _TRUTH)
     if good is None:
         return None
     if list_images(root):
         raise LayoutError(
-            f"{root}: there are images in good/ and in the folder itself; move the good ones into good/ and the others "
-            "into a folder next to it."
+            f"{root}: there are images in {good.name}/ and in the folder itself; move the good ones there and the "
+            "others into a folder next to it."
         )
-    truth = folders.get("ground_truth")
     others = (folder for folder in list_folders(root) if folder not in (good, truth))
     defective = tuple(item for folder in others for item in _defective_items(root, folder, truth))
-    return Layout("folders", _good_items(root, good), defective)
+    return Layout("folders", _good_items(root, good), defective, _lone_masks(root, truth, defective))
 
 
 def mvtec_layout(root: Path) -> Layout | None:
@@ -47,14 +54,14 @@ def mvtec_layout(root: Path) -> Layout | None:
     train = _folders_by_name(folders["train"]) if "train" in folders else {}
     if "good" not in train:
         return None
-    truth = folders.get("ground_truth")
+    truth = _first(folders, _TRUTH)
     test: list[Item] = []
     for folder in list_folders(folders["test"]) if "test" in folders else ():
         if folder.name.casefold() == "good":
             test += _items(root, list_images(folder), defective=False)
         else:
             test += _defective_items(root, folder, truth)
-    return Layout("mvtec", _good_items(root, train["good"]), tuple(test))
+    return Layout("mvtec", _good_items(root, train["good"]), tuple(test), _lone_masks(root, truth, test))
 
 
 def dagm_second_layout(root: Path) -> Layout | None:
@@ -93,14 +100,24 @@ def _good_items(root: Path, folder: Path) -> tuple[Item, ...]:
 
 
 def _defective_items(root: Path, folder: Path, truth: Path | None) -> list[Item]:
-    """Return the images of a defect's folder with their masks, which are named <image>_mask or like the image."""
-    of_defect = _folders_by_name(truth).get(folder.name.casefold()) if truth else None
+    """Return the images of a defect's folder with their masks, which are named <image>_mask, say, or like the image.
+
+    Masks are in a folder of the defect's name or, if there is none, all in one.
+    """
+    of_defect = _folders_by_name(truth).get(folder.name.casefold(), truth) if truth else None
     masks = {path.stem.casefold(): MaskFile(path) for path in (list_images(of_defect) if of_defect else ())}
     items = []
     for item in _items(root, list_images(folder), defective=True):
         stem = item.path.stem.casefold()
-        items.append(replace(item, mask=masks.get(f"{stem}_mask", masks.get(stem))))
+        items.append(replace(item, mask=_first(masks, [f"{stem}{ending}" for ending in _MASK_ENDINGS])))
     return items
+
+
+def _lone_masks(root: Path, truth: Path | None, items: Iterable[Item]) -> tuple[str, ...]:
+    """Return the masks that belong to no image; those of good images are not looked at."""
+    used = {item.mask.path for item in items if isinstance(item.mask, MaskFile)}
+    folders = [truth, *(each for each in list_folders(truth) if each.name.casefold() != "good")] if truth else []
+    return tuple(relative_name(root, path) for each in folders for path in list_images(each) if path not in used)
 
 
 def _labelled_items(root: Path, folder: Path) -> tuple[Item, ...]:
@@ -135,6 +152,11 @@ def holds_defects(folder: Path) -> bool:
 
 def _labels_file(folder: Path) -> Path | None:
     return next((path for path in list_files(folder) if path.name.casefold() == _LABELS), None)
+
+
+def _first(found: Mapping[str, T], names: Iterable[str]) -> T | None:
+    """Return the first of these names that there is."""
+    return next((found[name] for name in names if name in found), None)
 
 
 def _folders_by_name(folder: Path) -> dict[str, Path]:

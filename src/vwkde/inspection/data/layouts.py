@@ -45,11 +45,12 @@ class Item:
 
 @dataclass(frozen=True)
 class Layout:
-    """The images of a folder: those to fit on, all good, and those to test."""
+    """The images of a folder: those to fit on, all good, and those to test; and masks that are named like no image."""
 
     kind: str
     good: tuple[Item, ...]
     test: tuple[Item, ...]
+    lone_masks: tuple[str, ...] = ()
 
     @property
     def labelled(self) -> bool:
@@ -79,6 +80,17 @@ class Layout:
         )
 
 
+def unlike_names(layout: Layout) -> str | None:
+    """Say that masks and images have unlike names, if some but not all of them do."""
+    if not layout.lone_masks:
+        return None
+    lone, without = layout.lone_masks, [item.name for item in layout.without_mask]
+    words = f"{len(lone)} masks are named like no image ({some(list(lone))}), and do not count."
+    if without:
+        words += f" {len(without)} defective images have no mask ({some(without)})."
+    return f"{words} A mask is named like its image, or with _mask after it."
+
+
 def describe(layout: Layout) -> str:
     """Return a short description of what was recognised."""
     lines = [f"layout   {layout.kind} ({KNOWN_LAYOUTS[layout.kind]})", f"to fit   {_count(layout.good)}"]
@@ -91,6 +103,8 @@ def describe(layout: Layout) -> str:
         lines.append(f"         {parts}")
     if layout.without_mask:
         lines.append(f"no mask  {_count(layout.without_mask)}")
+    if layout.lone_masks:
+        lines.append(f"no image {len(layout.lone_masks):,} masks: {some(list(layout.lone_masks))}")
     return "\n".join(lines)
 
 

@@ -34,11 +34,15 @@ class MaskFile:
 
     def draw(self, shape: tuple[int, int]) -> NDArray[np.bool_]:
         """Return the mask, which must have the shape of the image."""
-        gray = read_image(self.path)
-        if gray.shape != tuple(shape):
-            size, wanted = (f"{width}×{height}" for height, width in (gray.shape, shape))
+        mask = self.read()
+        if mask.shape != tuple(shape):
+            size, wanted = (f"{width}×{height}" for height, width in (mask.shape, shape))
             raise MaskError(f"{self.path}: the mask has {size} pixels and its image {wanted}; make them equal.")
-        return gray > (0.5 if self.path.suffix.lower() in _LOSSY_SUFFIXES else 0)
+        return mask
+
+    def read(self) -> NDArray[np.bool_]:
+        """Return the mask, of whatever shape."""
+        return read_image(self.path) > (0.5 if self.path.suffix.lower() in _LOSSY_SUFFIXES else 0)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 `recognise` looks only at the names in a folder and opens no image. It knows these layouts:
 
     flat      images directly in the folder: all are good, and the same images are to be tested, without labels
-    folders   good/ and other folders of images: all images outside good/ are defective
+    folders   good/ (or normal/, ok/) and other folders of images, which are defective; masks in ground_truth/ or masks/
     mvtec     train/good/, test/<defect>/ with test/good/ for the good ones, ground_truth/<defect>/<image>_mask.png
     dagm      <class>/ of good images next to <class>_def/ of defective ones, with ellipses in <class>_def/labels.txt
     dagm-2    Train/ and Test/ with a mask Label/<image>_label.PNG for each image that is defective

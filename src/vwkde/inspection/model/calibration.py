@@ -10,7 +10,7 @@ Gammerman and Shafer, "Algorithmic learning in a random world", 2005). Images wi
 used.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
 
 import numpy as np
@@ -32,6 +32,8 @@ class Calibration:
         The score of each good image, computed from the other good images.
     false_reject_rate : float
         The share of good images that may be rejected.
+    bad : ndarray of shape (bad images,)
+        The scores of images that are known to be bad, if there are any. They can only raise the threshold.
 
     Examples
     --------
@@ -43,10 +45,24 @@ class Calibration:
 
     scores: Floats
     false_reject_rate: float
+    bad: Floats = field(default_factory=lambda: np.empty(0))
 
     @property
     def threshold(self) -> float:
-        """The score above which an image is rejected; infinite if there are too few good images for the rate."""
+        """The score above which an image is rejected; infinite if there are too few good images for the rate.
+
+        If the threshold of the good images finds all known bad ones, it moves up into the gap below these: half-way to
+        the next lower good score. So fewer good images are rejected than may be, and never more.
+        """
+        threshold = self.threshold_of_good
+        if not len(self.bad) or threshold >= self.bad.min():
+            return threshold
+        lowest = float(self.bad.min())
+        return (float(self.scores[self.scores < lowest].max()) + lowest) / 2
+
+    @property
+    def threshold_of_good(self) -> float:
+        """The threshold that the good images alone would set."""
         rank = int(np.ceil((1 - self.false_reject_rate) * (len(self.scores) + 1) - _ROUNDING))
         return float(np.sort(self.scores)[rank - 1]) if rank <= len(self.scores) else np.inf
 
@@ -78,12 +94,13 @@ def check_rate(false_reject_rate: float) -> None:
         )
 
 
-def calibrate(scores: Floats, false_reject_rate: float) -> Calibration:
+def calibrate(scores: Floats, false_reject_rate: float, bad: Floats | None = None) -> Calibration:
     """Return the calibration for these scores; warn if there are too few of them for the rate."""
     check_rate(false_reject_rate)
     if not np.isfinite(scores).all():
         raise ValueError("The score of a good image is not finite: its patches are all alike. Leave this image out.")
-    calibration = Calibration(np.asarray(scores, dtype=np.float64), float(false_reject_rate))
+    known_bad = np.empty(0) if bad is None else bad
+    calibration = Calibration(np.asarray(scores, dtype=np.float64), float(false_reject_rate), known_bad)
     if np.isinf(calibration.threshold):
         needed = int(np.ceil(1 / false_reject_rate - _ROUNDING)) - 1
         warn(

@@ -16,7 +16,7 @@ from vwkde._runtime.extras import require
 from vwkde._runtime.files import whole_file
 
 FORMAT = "vwkde-inspection"
-VERSION = 2
+VERSION = 3
 """Increased whenever older versions of vwkde would misread the file. Files of all earlier formats are still read."""
 _SETTINGS_UNCHECKED = 1
 """The last version whose digest covers the arrays only."""

@@ -55,14 +55,31 @@ def fit_coordinates(features: Sequence[NDArray[np.floating]], components: int | 
     Columns are standardised first, so that their units do not matter. `components` is the number of principal
     components to keep, largest first; None keeps all that vary.
     """
-    mean = np.mean([image.mean(axis=0, dtype=np.float64) for image in features], axis=0)
-    covariance = _covariance(features, mean)
+    mean, covariance = _moments(features)
     scale = np.sqrt(np.diag(covariance))
-    if not (scale > 0).any():
-        raise ValueError("The patches of the good images are all alike: there is nothing to compare. Check the images.")
     scale[scale == 0] = np.inf
     root = principal_axes(covariance / np.outer(scale, scale), _FLAT).root
     return Coordinates(mean, root[:, ::-1][:, :components] / scale[:, None])
+
+
+def fit_rotated_coordinates(features: Sequence[NDArray[np.floating]], components: int | None) -> Coordinates:
+    """Return the map to the largest principal components of the features as they are.
+
+    Distances stay as they were, but for the components that hardly vary. So it is for the layers of a network, whose
+    units have a meaning.
+    """
+    mean, covariance = _moments(features)
+    root = principal_axes(covariance, _FLAT).root[:, ::-1][:, :components]
+    return Coordinates(mean, root / np.linalg.norm(root, axis=0))
+
+
+def _moments(features: Sequence[NDArray[np.floating]]) -> tuple[Floats, Floats]:
+    """Return mean and covariance of the columns."""
+    mean = np.mean([image.mean(axis=0, dtype=np.float64) for image in features], axis=0)
+    covariance = _covariance(features, mean)
+    if not (np.diag(covariance) > 0).any():
+        raise ValueError("The patches of the good images are all alike: there is nothing to compare. Check the images.")
+    return mean, covariance
 
 
 def fit_scaled_coordinates(features: Sequence[NDArray[np.floating]], components: int, seed: int) -> Coordinates:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from vwkde.inspection.model.backbone import Backbone
 from vwkde.inspection.model.multiscale import MultiScale
+from vwkde.inspection.model.networks import BACKBONE, ONNX, network_of
 from vwkde.inspection.model.patches import PAPER_GRID, PatchGrid
-from vwkde.inspection.model.pyramid import Pyramid
 from vwkde.inspection.model.texture import Texture
 
 Floats = NDArray[np.float64]
@@ -26,11 +27,21 @@ _SCHARR = np.array([[3, 10, 3], [0, 0, 0], [-3, -10, -3]]) / 32
 """The vertical derivative, smoothed horizontally and scaled to return 1 for a slope of 1."""
 
 
+class Grid(Protocol):
+    """Where the patches of an image are."""
+
+    def shape(self, image_shape: tuple[int, ...]) -> tuple[int, int]:
+        """Return the number of rows and of columns of patches."""
+
+    def spread(self, values: Floats, image_shape: tuple[int, ...]) -> Floats:
+        """Return values at all patches as a map of the pixels."""
+
+
 class FeatureSet(Protocol):
     """Measures the patches of an image, and says how the score uses these features."""
 
     @property
-    def grid(self) -> PatchGrid | Pyramid:
+    def grid(self) -> Grid:
         """Where the patches are."""
 
     @property
@@ -90,6 +101,11 @@ class _Given:
         return features
 
 
+def by_neighbours(features: FeatureSet) -> bool:
+    """Return whether patches are compared with the nearest good ones, as features of a network are."""
+    return getattr(features, "by_neighbours", False)
+
+
 FEATURES: dict[str, FeatureSet] = {"gradient": GradientMoments(), "texture": Texture(), "multiscale": MultiScale()}
 """The named feature sets."""
 
@@ -98,9 +114,11 @@ def as_features(features: Any) -> FeatureSet:
     """Return the feature set with this name, or wrap a function of an image as one."""
     if isinstance(features, str) and features in FEATURES:
         return FEATURES[features]
+    if isinstance(features, str) and (network := network_of(features)) is not None:
+        return Backbone(network)
     if callable(features):
         return _Given(features)
     raise ValueError(
-        f"The 'features' parameter must be one of {list(FEATURES)}, or a function of an image. "
-        f"Got {features!r} instead."
+        f"The 'features' parameter must be one of {[*FEATURES, BACKBONE]}, '{ONNX}' and a file, or a function of an "
+        f"image. Got {features!r} instead."
     )

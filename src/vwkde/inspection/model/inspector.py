@@ -12,36 +12,42 @@ from numpy.typing import NDArray
 from vwkde._compute.choice import choose_resources
 from vwkde._compute.executors import DASK
 from vwkde._compute.parallel import at_most, single_threaded_blas
-from vwkde._compute.resources import Resources
 from vwkde._display.waiting import shown_while_waiting
 from vwkde.inspection.data.arrays import as_image, check_shape
 from vwkde.inspection.model.calibration import check_rate
-from vwkde.inspection.model.features import FeatureSet, as_features
-from vwkde.inspection.model.history import make_change, standing
+from vwkde.inspection.model.changes_with_images import ChangesWithImages
+from vwkde.inspection.model.features import FeatureSet, as_features, by_neighbours
+from vwkde.inspection.model.history import make_change, make_making
+from vwkde.inspection.model.inspected_part import ignoring
 from vwkde.inspection.model.inspection import Inspection
-from vwkde.inspection.model.knows_good_images import KnowsGoodImages
-from vwkde.inspection.model.learnt import learn, pixel_map
+from vwkde.inspection.model.learnt import Learnt, learn, pixel_map
+from vwkde.inspection.model.learnt_nearest import learn_nearest
 from vwkde.inspection.model.measuring import Images, measure_all, rows_of
 from vwkde.inspection.model.model_file import Origin, SavedModel, read_model, write_model
+from vwkde.inspection.model.networks import stored_name
 from vwkde.inspection.model.parameters import check_count, check_enough
 
 Singles = NDArray[np.float32]
 
 
-class SurfaceInspector(KnowsGoodImages):
+class SurfaceInspector(ChangesWithImages):
     """Learn a surface from good images alone, and judge whether other images show the same surface.
 
     Parameters
     ----------
-    features : {"gradient", "texture", "multiscale"} or callable, default="gradient"
+    features : str or callable, default="gradient"
         What is measured in each patch of an image. "gradient": the paper's four moments of the gradient. "texture":
         gray value, oriented grain and roughness at several scales; it finds more defects. "multiscale": the like, also
-        on smaller copies of the image; faster on large images. A function of a gray image
-        must return an array of shape (rows, columns, any number), one entry for each patch of `PAPER_GRID`.
+        on smaller copies of the image; faster on large images. "backbone": the middle layers of a small network that
+        was trained on photographs, from an installed package. "onnx:" and a file: those of another network. A function
+        of a gray image must return an array of shape (rows, columns, any number), one entry for each patch of
+        `PAPER_GRID`.
     false_reject_rate : float, default=0.05
         The share of good images that may be rejected. The good images set the threshold accordingly.
     candidates : int, default=10
         Number of good images that an image is compared with closely, after a coarse comparison with all of them.
+    ignore : ndarray of bool of shape (height, width), default=None
+        True at the pixels that are not inspected: nothing there changes a score, map or box. None inspects all.
     random_state : int, default=0
         Seed of every random choice.
     n_threads : int, default=None
@@ -70,6 +76,7 @@ class SurfaceInspector(KnowsGoodImages):
         features: Any = "gradient",
         false_reject_rate: float = 0.05,
         candidates: int = 10,
+        ignore: NDArray[np.bool_] | None = None,
         random_state: int = 0,
         n_threads: int | None = None,
         engine: Literal["auto", "dask"] = "auto",
@@ -78,6 +85,7 @@ class SurfaceInspector(KnowsGoodImages):
         self.features = features
         self.false_reject_rate = false_reject_rate
         self.candidates = candidates
+        self.ignore = ignore
         self.random_state = random_state
         self.n_threads = n_threads
         self.engine = engine
@@ -85,7 +93,7 @@ class SurfaceInspector(KnowsGoodImages):
         self._origin: Origin | None = None
 
     @shown_while_waiting
-    def fit(self, images: Images) -> Self:
+    def fit(self, images: Images, *, note: str = "") -> Self:
         """Learn from good images.
 
         Images are read one by one, so a generator does not need to keep them all in memory. An image with the same
@@ -95,6 +103,8 @@ class SurfaceInspector(KnowsGoodImages):
         ----------
         images : iterable of ndarray, or of pairs (name, ndarray)
             Gray images of one shape: floats from 0 to 1, or integers of type uint8 or uint16. At least 3 images.
+        note : str, default=""
+            A text for the model card, such as the part, the camera and the light.
 
         Returns
         -------
@@ -119,7 +129,11 @@ class SurfaceInspector(KnowsGoodImages):
         with at_most(self.n_threads):
             seen = measure_all(images, features)
             check_enough(len(seen.names))
-            self._learnt = learn(seen, features, *settings, self._resources)
+            if by_neighbours(features):
+                learnt: Learnt = learn_nearest(seen, features, self.random_state, self.false_reject_rate)
+            else:
+                learnt = learn(seen, features, *settings, self._resources)
+            self._learnt = replace(learnt, made=make_making(note))
         self._origin = None
         return self
 
@@ -151,87 +165,20 @@ class SurfaceInspector(KnowsGoodImages):
         if self.engine not in ("auto", DASK.name):
             raise ValueError(f"The 'engine' parameter must be 'auto' or 'dask'. Got {self.engine!r} instead.")
         choose_resources(self.engine, self.device)
-        return as_features(self.features)
+        return ignoring(as_features(self.features), self.ignore)
 
-    @shown_while_waiting
-    def add(self, images: Images, *, by: str | None = None) -> Self:
-        """Add good images and update the threshold; coordinates and bandwidths do not change.
-
-        Adding an image again changes nothing: images are known by their pixels, whatever their names.
-
-        Parameters
-        ----------
-        images : iterable of ndarray, or of pairs (name, ndarray)
-            As for `fit`. A name that another good image already has gets a number.
-        by : str, default=None
-            Who adds them, for `changes_`. None means the user of this process.
-
-        Returns
-        -------
-        self : SurfaceInspector
-
-        Raises
-        ------
-        ImageError
-            If an image cannot be used, or has another shape than the good ones; then nothing is added.
-
-        Warns
-        -----
-        RepeatedImagesWarning
-            If images are already known.
+    def warm_up(self) -> None:
+        """Load what the first check would load, such as a network; the next check is then as fast as others.
 
         Examples
         --------
         >>> from vwkde.inspection import SurfaceInspector, make_surfaces
         >>> surfaces = make_surfaces("woven", n_good=20, n_bad=1, size=96)
-        >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:19])
-        >>> inspector.add([("late.png", surfaces.images[19])]).names_[-1]
-        'late.png'
+        >>> SurfaceInspector(features="texture").fit(surfaces.images[:20]).warm_up()
         """
         learnt = self._fitted
-        with at_most(self.n_threads):
-            seen = measure_all(images, learnt.features, learnt.image_shape, learnt.names, learnt.fingerprints)
-            if seen.names:
-                grown = learnt.more(seen, self.false_reject_rate, self._resources)
-                self._learnt = replace(grown, changes=(*learnt.changes, make_change("add", seen.names, by)))
-        return self
-
-    def undo(self, *, by: str | None = None) -> Self:
-        """Take back the last `add` that was not yet taken back; the threshold is again what it was before.
-
-        Parameters
-        ----------
-        by : str, default=None
-            Who takes it back, for `changes_`. None means the user of this process.
-
-        Returns
-        -------
-        self : SurfaceInspector
-
-        Raises
-        ------
-        ValueError
-            If nothing was added since the fit.
-
-        Examples
-        --------
-        >>> from vwkde.inspection import SurfaceInspector, make_surfaces
-        >>> surfaces = make_surfaces("woven", n_good=20, n_bad=1, size=96)
-        >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:19])
-        >>> len(inspector.add(surfaces.images[19:]).names_), len(inspector.undo().names_)
-        (21, 19)
-        >>> [(change.kind, change.names) for change in inspector.changes_]
-        [('add', ('good 19', 'good 20')), ('undo', ('good 19', 'good 20'))]
-        """
-        learnt = self._fitted
-        additions = standing(learnt.changes)
-        if not additions:
-            raise ValueError("There is nothing to undo: no good images were added since the fit.")
-        names = additions[-1].names
-        with at_most(self.n_threads):
-            fewer = learnt.fewer(len(learnt.names) - len(names), self.false_reject_rate, self._resources)
-        self._learnt = replace(fewer, changes=(*learnt.changes, make_change("undo", names, by)))
-        return self
+        if by_neighbours(learnt.features):
+            learnt.features(np.zeros(learnt.image_shape, dtype=np.float32))
 
     def check(self, image: Singles, name: str = "image") -> Inspection:
         """Judge one image.
@@ -306,6 +253,45 @@ class SurfaceInspector(KnowsGoodImages):
         _ = self._fitted  # refuse an unfitted inspector here, not at the first image
         return self._resources.executor.spread(_check, self, images)
 
+    def calibrate(self, bad: Iterable[tuple[str, Singles]], *, by: str | None = None) -> Self:
+        """Move the threshold up into the gap below images that are known to be bad, if there is one.
+
+        The good images alone set a threshold for the stated rate. If it finds all of these images, it moves half-way
+        from the next lower good score towards the lowest of theirs: fewer good images are rejected, never more. If it
+        misses some of them, it stays. `add` and `undo` forget them, because scores change.
+
+        Parameters
+        ----------
+        bad : iterable of pairs (name, ndarray)
+            Images with a defect, as for `check`. None at all takes back an earlier call.
+        by : str, default=None
+            Who does it, for `changes_`. None means the user of this process.
+
+        Returns
+        -------
+        self : SurfaceInspector
+
+        Raises
+        ------
+        ImageError
+            If an image cannot be used, or has another shape than the good ones; then nothing is changed.
+
+        Examples
+        --------
+        >>> from vwkde.inspection import SurfaceInspector, make_surfaces
+        >>> surfaces = make_surfaces("woven", n_good=20, n_bad=1, size=96)
+        >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:20])
+        >>> before = inspector.calibration_.threshold
+        >>> inspector.calibrate([("scratch.png", surfaces.images[20])]).calibration_.threshold > before
+        True
+        """
+        learnt = self._fitted
+        checked = [(result.name, result.score) for result in self.check_all(bad)]
+        scores = np.array([score for _, score in checked], dtype=np.float64)
+        change = make_change("calibrate", [name for name, _ in checked], by)
+        self._learnt = replace(learnt, scores=replace(learnt.scores, bad=scores), changes=(*learnt.changes, change))
+        return self
+
     def save(self, path: Path) -> None:
         """Write the fitted inspector to one file, which `load` reads.
 
@@ -343,7 +329,8 @@ class SurfaceInspector(KnowsGoodImages):
                 "Only inspectors with named features can be saved, because a model file contains no code. "
                 "Use features='gradient', features='texture' or features='multiscale'."
             )
-        model = SavedModel(self.features, self.false_reject_rate, self.candidates, self.random_state, learnt)
+        settings = self.false_reject_rate, self.candidates, self.random_state
+        model = SavedModel(stored_name(self.features), *settings, learnt, ignored=self.ignore)
         self._origin = write_model(path, model, self._origin)
 
     @classmethod
@@ -379,6 +366,7 @@ class SurfaceInspector(KnowsGoodImages):
             features=saved.features,
             false_reject_rate=saved.false_reject_rate,
             candidates=saved.candidates,
+            ignore=saved.ignored,
             random_state=saved.random_state,
             n_threads=n_threads,
             engine=engine,
@@ -387,10 +375,6 @@ class SurfaceInspector(KnowsGoodImages):
         inspector.check_parameters()
         inspector._learnt, inspector._origin = saved.learnt, saved.origin
         return inspector
-
-    @property
-    def _resources(self) -> Resources:
-        return choose_resources(self.engine, self.device)
 
 
 def _check(inspector: SurfaceInspector, named: tuple[str, Singles]) -> Inspection:

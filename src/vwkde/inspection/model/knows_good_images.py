@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from vwkde.inspection.model.calibration import Calibration
-from vwkde.inspection.model.history import Change
+from vwkde.inspection.model.history import Change, Making
 from vwkde.inspection.model.learnt import Learnt
 from vwkde.inspection.model.learnt_card import learnt_card
+from vwkde.inspection.model.networks import shown_name
 
 
 class KnowsGoodImages:
@@ -22,7 +23,9 @@ class KnowsGoodImages:
     @property
     def features_name(self) -> str:
         """The name of the features; for a function, the name of the function."""
-        return self.features if isinstance(self.features, str) else getattr(self.features, "__name__", "given")
+        if isinstance(self.features, str):
+            return shown_name(self.features)
+        return getattr(self.features, "__name__", "given")
 
     @property
     def image_shape(self) -> tuple[int, ...]:
@@ -58,6 +61,11 @@ class KnowsGoodImages:
     def changes_(self) -> list[Change]:
         """The changes since the fit, oldest first: images that were added or taken back, by whom and when."""
         return list(self._fitted.changes)
+
+    @property
+    def made_(self) -> Making:
+        """Who fitted the model, when, with which version, and the note about it."""
+        return self._fitted.made
 
     def thumbnail(self, name: str) -> NDArray[np.uint8]:
         """Return a small gray picture of a good image.

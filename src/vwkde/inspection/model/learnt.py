@@ -1,6 +1,7 @@
 """What is known about a surface after fitting good images, and how it is learnt."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +10,10 @@ from vwkde._compute.resources import Resources
 from vwkde.inspection.model.calibration import Calibration, calibrate
 from vwkde.inspection.model.coordinates import Coordinates, fit_coordinates, fit_scaled_coordinates
 from vwkde.inspection.model.features import FeatureSet
-from vwkde.inspection.model.history import Change
+from vwkde.inspection.model.history import Change, Making
 from vwkde.inspection.model.library import Comparison, Library, make_library
 from vwkde.inspection.model.measuring import Measured, mapped
+from vwkde.inspection.model.nearest import NearestPatches
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -23,7 +25,7 @@ class Learnt:
 
     `names`, `fingerprints` (None where an old model file has none) and `thumbnails` have one entry per good image.
     `sums` are the mean log kernel sums between all pairs, kept so that images can be added. `scores` calibrates the
-    scores of images, `peaks` the largest values of their maps. `changes` are the additions since the fit.
+    scores of images, `peaks` the largest values of their maps. `changes` are those since the fit, `made` is about this.
     """
 
     features: FeatureSet
@@ -32,44 +34,49 @@ class Learnt:
     fingerprints: list[str | None]
     thumbnails: NDArray[np.uint8]
     coordinates: Coordinates
-    library: Library
+    library: Library | NearestPatches
     sums: Floats
     scores: Calibration
     peaks: Calibration
     changes: tuple[Change, ...] = ()
+    made: Making = field(default_factory=Making)
 
     def more(self, seen: Measured, false_reject_rate: float, resources: Resources) -> "Learnt":
         """Return what is known with more good images; coordinates and bandwidths do not change."""
-        library = self.library.grown(mapped(seen.features, self.coordinates))
+        library = self._kernels.grown(mapped(seen.features, self.coordinates))
         sums = library.mutual_sums(self.sums, resources)
         images = self.features, self.image_shape
         scores, peaks = _calibrations(library, sums, *images, false_reject_rate, resources)
+        return replace(self.with_images(seen), library=library, sums=sums, scores=scores, peaks=peaks)
+
+    def fewer(self, count: int, false_reject_rate: float, resources: Resources) -> "Learnt":
+        """Return what was known with the first good images only; nothing else that was learnt depends on the others."""
+        library = replace(self._kernels, patches=self.library.patches[:count])
+        sums = self.sums[:count, :count]
+        images = self.features, self.image_shape
+        scores, peaks = _calibrations(library, sums, *images, false_reject_rate, resources)
+        return replace(self.with_first(count), library=library, sums=sums, scores=scores, peaks=peaks)
+
+    @property
+    def _kernels(self) -> Library:
+        return cast(Library, self.library)
+
+    def with_images(self, seen: Measured) -> Self:
+        """Return this with the names, fingerprints and thumbnails of more good images, but with no other change."""
         return replace(
             self,
             names=[*self.names, *seen.names],
             fingerprints=[*self.fingerprints, *seen.fingerprints],
             thumbnails=np.concatenate([self.thumbnails, seen.thumbnails]),
-            library=library,
-            sums=sums,
-            scores=scores,
-            peaks=peaks,
         )
 
-    def fewer(self, count: int, false_reject_rate: float, resources: Resources) -> "Learnt":
-        """Return what was known with the first good images only; nothing else that was learnt depends on the others."""
-        library = replace(self.library, patches=self.library.patches[:count])
-        sums = self.sums[:count, :count]
-        images = self.features, self.image_shape
-        scores, peaks = _calibrations(library, sums, *images, false_reject_rate, resources)
+    def with_first(self, count: int) -> Self:
+        """Return this with the names, fingerprints and thumbnails of the first good images only."""
         return replace(
             self,
             names=self.names[:count],
             fingerprints=self.fingerprints[:count],
             thumbnails=self.thumbnails[:count],
-            library=library,
-            sums=sums,
-            scores=scores,
-            peaks=peaks,
         )
 
 

@@ -3,20 +3,26 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._runtime.file_lock import BusyFileError, locked
 from vwkde.inspection.model.calibration import Calibration, calibrate
 from vwkde.inspection.model.container import ModelFileError, read_container, stated_digest, write_container
 from vwkde.inspection.model.coordinates import Coordinates
-from vwkde.inspection.model.features import as_features
-from vwkde.inspection.model.history import read_changes
+from vwkde.inspection.model.features import FeatureSet, as_features, by_neighbours
+from vwkde.inspection.model.history import read_changes, read_making
+from vwkde.inspection.model.inspected_part import ignoring
 from vwkde.inspection.model.learnt import Learnt
+from vwkde.inspection.model.learnt_nearest import NO_SUMS, LearntNearest
 from vwkde.inspection.model.library import Library
+from vwkde.inspection.model.nearest import NearestPatches
+from vwkde.inspection.model.network_files import NetworkError
+from vwkde.inspection.model.networks import located_name, network_of, shown_name
 from vwkde.inspection.model.sound import check_sound
 
 _PATIENCE = 60.0
@@ -50,6 +56,7 @@ class SavedModel:
     random_state: int
     learnt: Learnt
     origin: Origin | None = None
+    ignored: NDArray[np.bool_] | None = None
 
 
 @contextmanager
@@ -85,21 +92,29 @@ def _parts(model: SavedModel) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "candidates": model.candidates,
         "random_state": model.random_state,
         "bandwidth": learnt.library.bandwidth,
-        "length_scale": learnt.library.length_scale,
         "image_shape": list(learnt.image_shape),
         "names": learnt.names,
         "fingerprints": learnt.fingerprints,
         "changes": [change.to_dict() for change in learnt.changes],
+        "made": asdict(learnt.made),
     }
+    if isinstance(learnt.library, Library):
+        settings["length_scale"] = learnt.library.length_scale
+    if (network := network_of(model.features)) is not None:
+        settings["network"] = network.digest
     arrays: dict[str, NDArray[Any]] = {
         "patches": learnt.library.patches,
         "mean": learnt.coordinates.mean,
         "matrix": learnt.coordinates.matrix,
-        "sums": learnt.sums,
         "scores": learnt.scores.scores,
         "peaks": learnt.peaks.scores,
         "thumbnails": learnt.thumbnails,
+        "bad": learnt.scores.bad,
     }
+    if learnt.sums.size:
+        arrays["sums"] = learnt.sums
+    if model.ignored is not None:
+        arrays["ignored"] = np.asarray(model.ignored, dtype=np.uint8)
     return arrays, settings
 
 
@@ -107,15 +122,24 @@ def read_model(path: Path) -> SavedModel:
     """Return the contents of a model file; a missing part, or parts that do not fit together, are an error."""
     arrays, settings, digest = read_container(path)
     try:
-        check_sound(arrays, settings)
+        ignored = arrays["ignored"].astype(bool) if "ignored" in arrays else None
+        if not isinstance(settings["features"], str):
+            raise TypeError("features must be a name")
+        name = located_name(settings["features"], path.parent)
+        features = ignoring(as_features(name), ignored)
+        _check_network(name, settings.get("network"))
+        check_sound(arrays, settings, features)
         return SavedModel(
-            settings["features"],
+            name,
             settings["false_reject_rate"],
             settings["candidates"],
             settings["random_state"],
-            _learnt(arrays, settings),
+            _learnt(arrays, settings, features),
             Origin.of(path, digest),
+            ignored,
         )
+    except NetworkError as error:
+        raise ModelFileError(f"{path}: {error}") from None
     except KeyError as error:
         raise ModelFileError(f"{path}: the part {error} is missing. Fit the model again, or restore a copy.") from None
     except (TypeError, ValueError, OverflowError) as error:
@@ -124,20 +148,35 @@ def read_model(path: Path) -> SavedModel:
         ) from None
 
 
-def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any]) -> Learnt:
-    features = as_features(settings["features"])
+def _check_network(features: str, digest: Any) -> None:
+    """Raise an error if the network of the features is not the one that the model was fitted with."""
+    network = network_of(features)
+    if network is not None and network.digest != digest:
+        raise NetworkError(
+            f"it was fitted with another network than {shown_name(features)} is now. Restore that one, or fit again."
+        )
+
+
+def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any], features: FeatureSet) -> Learnt:
     rate, names = settings["false_reject_rate"], list(settings["names"])
-    widths = settings["bandwidth"], settings["length_scale"]
-    return Learnt(
+    return (LearntNearest if by_neighbours(features) else Learnt)(
         features,
         tuple(settings["image_shape"]),
         names,
         list(settings.get("fingerprints", [None] * len(names))),
         arrays["thumbnails"],
         Coordinates(arrays["mean"], arrays["matrix"], features.scaled),
-        Library(arrays["patches"], *widths, settings["candidates"], features.worst),
-        arrays["sums"],
-        calibrate(arrays["scores"], rate),
+        _library(arrays["patches"], settings, features),
+        arrays.get("sums", NO_SUMS),
+        calibrate(arrays["scores"], rate, arrays.get("bad")),
         Calibration(arrays["peaks"], rate),
         read_changes(settings.get("changes", ()), names),
+        read_making(settings.get("made", {})),
     )
+
+
+def _library(patches: NDArray[Any], settings: dict[str, Any], features: FeatureSet) -> Library | NearestPatches:
+    if by_neighbours(features):
+        return NearestPatches(patches, settings["bandwidth"], features.worst or patches.shape[1])
+    widths = settings["bandwidth"], settings["length_scale"]
+    return Library(patches, *widths, settings["candidates"], features.worst)

@@ -12,21 +12,24 @@ from numpy.typing import NDArray
 
 from vwkde.inspection.data.images import MOST_PIXELS
 from vwkde.inspection.model.calibration import check_rate
-from vwkde.inspection.model.features import FEATURES
+from vwkde.inspection.model.features import FeatureSet, by_neighbours
 from vwkde.inspection.model.parameters import check_count, check_enough
 
 
-def check_sound(arrays: Mapping[str, NDArray[Any]], settings: Mapping[str, Any]) -> None:
+def check_sound(arrays: Mapping[str, NDArray[Any]], settings: Mapping[str, Any], features: FeatureSet) -> None:
     """Raise ValueError or TypeError if the parts of a model do not fit together, KeyError if one is missing."""
-    _check_settings(settings)
+    nearest = by_neighbours(features)
+    _check_settings(settings, ("false_reject_rate", "bandwidth", *(() if nearest else ("length_scale",))))
     names = settings["names"]
     _check_names(names, settings.get("fingerprints", [None] * len(names)))
-    _check_arrays(arrays, len(names), _patches(settings))
+    patches = _patches(settings, features)
+    kept = arrays["patches"].shape[1:2]
+    _check_arrays(arrays, len(names), min(patches, *kept, patches) if nearest else patches, not nearest)
+    _check_optional(arrays, tuple(settings["image_shape"]))
 
 
-def _check_settings(settings: Mapping[str, Any]) -> None:
-    _need(settings["features"] in FEATURES, f"features must be one of {list(FEATURES)}")
-    for name in ("false_reject_rate", "bandwidth", "length_scale"):
+def _check_settings(settings: Mapping[str, Any], positive: tuple[str, ...]) -> None:
+    for name in positive:
         value = settings[name]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         _need(is_number and isfinite(value) and value > 0, f"{name} must be a positive number")
@@ -36,12 +39,12 @@ def _check_settings(settings: Mapping[str, Any]) -> None:
     _need(isinstance(seed, int) and not isinstance(seed, bool), "random_state must be an integer")
 
 
-def _patches(settings: Mapping[str, Any]) -> int:
+def _patches(settings: Mapping[str, Any], features: FeatureSet) -> int:
     """Return the number of patches of an image."""
     shape = settings["image_shape"]
     is_shape = isinstance(shape, list) and len(shape) == 2 and all(type(side) is int and side > 0 for side in shape)
     _need(is_shape and shape[0] * shape[1] <= MOST_PIXELS, "image_shape must be a height and a width in pixels")
-    rows, columns = FEATURES[settings["features"]].grid.shape(tuple(shape))
+    rows, columns = features.grid.shape(tuple(shape))
     return rows * columns
 
 
@@ -53,16 +56,17 @@ def _check_names(names: Any, fingerprints: Any) -> None:
     _need(known and len(fingerprints) == len(names), "there must be a fingerprint for each name")
 
 
-def _check_arrays(arrays: Mapping[str, NDArray[Any]], images: int, patches: int) -> None:
+def _check_arrays(arrays: Mapping[str, NDArray[Any]], images: int, patches: int, in_pairs: bool) -> None:
     features, columns = arrays["matrix"].shape if arrays["matrix"].ndim == 2 else (0, 0)
     shapes = {
         "patches": (images, patches, columns),
         "mean": (features,),
         "matrix": (features, columns),
-        "sums": (images, images),
         "scores": (images,),
         "peaks": (images,),
     }
+    if in_pairs:
+        shapes["sums"] = (images, images)
     _need(features > 0 and columns > 0, "the matrix has no columns")
     for name, shape in shapes.items():
         array = arrays[name]
@@ -71,6 +75,14 @@ def _check_arrays(arrays: Mapping[str, NDArray[Any]], images: int, patches: int)
     pictures = arrays["thumbnails"]
     _need(pictures.dtype == np.uint8 and pictures.ndim == 3, "thumbnails must be gray pictures")
     _need(len(pictures) == images and pictures.size > 0, "there must be a thumbnail for each image")
+
+
+def _check_optional(arrays: Mapping[str, NDArray[Any]], image_shape: tuple[int, ...]) -> None:
+    """Check the arrays that not every model has."""
+    bad, ignored = arrays.get("bad", np.empty(0)), arrays.get("ignored")
+    _need(bad.dtype.kind == "f" and bad.ndim == 1 and bool(np.isfinite(bad).all()), "bad must be a list of scores")
+    if ignored is not None:
+        _need(ignored.dtype == np.uint8 and ignored.shape == image_shape, "ignored must be a mask of the images")
 
 
 def _need(condition: bool, words: str) -> None:

@@ -79,6 +79,8 @@ def _notes(record: RunRecord) -> list[str]:
     if record.stopped:
         left = record.expected_images - counts.checked - counts.failed
         notes.append(f"The run was stopped: {left:,} of {counted(record.expected_images)} were not checked.")
+    if record.drift is not None and record.drift.words is not None:
+        notes.append(record.drift.words)
     if counts.failed:
         notes.append(f"{counted(counts.failed, 'file')} could not be used; see below.")
     if model.threshold is None:
@@ -168,8 +170,12 @@ def _reading(report: Report) -> Markup:
         ("Score", f"{score} Lower is more similar. An image with a score above the threshold is rejected."),
         (
             "p",
-            f"the p-value: the share of good images that look at least as unusual. An image is rejected if p is {rate} "
-            "or less.",
+            "the p-value: the share of good images that look at least as unusual. "
+            + (
+                "Known bad images have moved the threshold up, so p does not decide."
+                if report.record.model.known_bad_images
+                else f"An image is rejected if p is {rate} or less."
+            ),
         ),
         (
             "Colours",

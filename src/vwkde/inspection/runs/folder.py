@@ -21,47 +21,62 @@ from vwkde._runtime.versions import VERSION
 from vwkde.inspection.data.images import encode_png
 from vwkde.inspection.data.names import plain
 from vwkde.inspection.data.pictures import Failure
+from vwkde.inspection.model.drift_of_good import Drift
 from vwkde.inspection.model.inspection import Inspection
 from vwkde.inspection.runs.earlier import read_results, remove_earlier
 from vwkde.inspection.runs.evaluation import Evaluation
 from vwkde.inspection.runs.output import OVERLAYS, REPORT, RESULTS, SCORES, OutputError, check_writable, writing
-from vwkde.inspection.runs.overlays import overlay_names
+from vwkde.inspection.runs.overlays import OverlayNames
 from vwkde.inspection.runs.records import FORMAT, FailureRecord, ImageRecord, Label, ModelInfo, RunRecord, State
 from vwkde.inspection.runs.scores import rounded, scores_table
 
 
 class RunFolder:
-    """The folder of one run over images of these names, filled image by image."""
+    """The folder of one run over images of these names, filled image by image; others may come later."""
 
     def __init__(self, folder: Path, names: Sequence[str], source: str, model: ModelInfo) -> None:
         self.folder = folder
-        self.images: list[ImageRecord] = []
-        """The results so far."""
-        self._overlays = overlay_names(names)
-        planned = tuple(self._overlays.values())
+        self._images: dict[str, ImageRecord] = {}
+        self._overlays = OverlayNames(names)
+        planned = self._overlays.paths
         open_folder(folder, planned)
         self._begun = RunRecord(State.RUNNING, len(names), VERSION, plain(source), model, planned)
         write_results(folder, self._begun.to_json())
 
+    @property
+    def images(self) -> list[ImageRecord]:
+        """The results so far."""
+        return list(self._images.values())
+
     def add(self, picture: NDArray[np.uint8], result: Inspection, label: Label | None = None) -> ImageRecord:
         """Write the picture of an image with its map, and keep the result."""
-        overlay = self._overlays[result.name]
+        is_planned = result.name in self._overlays
+        overlay = self._overlays.of(result.name)
+        if not is_planned:
+            refuse_existing(self.folder / overlay)
         write_picture(self.folder / overlay, picture)
         record = ImageRecord.of(result, overlay, label)
-        self.images.append(record)
+        self._images[result.name] = record
         return record
 
     def write(
-        self, failures: Sequence[Failure], state: State = State.COMPLETE, evaluation: Evaluation | None = None
+        self,
+        failures: Sequence[Failure],
+        state: State = State.COMPLETE,
+        evaluation: Evaluation | None = None,
+        drift: Drift | None = None,
     ) -> RunRecord:
         """Write the table and the JSON, worst images first, and return the record."""
         record = replace(
             self._begun,
             state=state,
+            expected_images=max(self._begun.expected_images, len(self._images) + len(failures)),
+            overlays=self._overlays.paths,
             finished=datetime.now().astimezone().isoformat(timespec="seconds"),
             images=tuple(rounded(each) for each in sorted(self.images, key=lambda each: -each.score)),
             failures=tuple(map(FailureRecord.of, failures)),
             evaluation=evaluation,
+            drift=drift,
         )
         with writing(self.folder / SCORES):
             write_text(self.folder / SCORES, scores_table(each.to_row() for each in record.entries))
@@ -104,8 +119,13 @@ def open_folder(folder: Path, planned: Iterable[str] = ()) -> None:
             remove_earlier(folder, earlier)
     not_ours = () if earlier is not None else (SCORES, RESULTS, REPORT)
     for name in (*not_ours, *planned):
-        if os.path.lexists(folder / name):
-            raise OutputError(f"{folder / name}: already exists, and no run of vwkde wrote it. Choose another folder.")
+        refuse_existing(folder / name)
+
+
+def refuse_existing(path: Path) -> None:
+    """Raise an error if a file exists that no run wrote."""
+    if os.path.lexists(path):
+        raise OutputError(f"{path}: already exists, and no run of vwkde wrote it. Choose another folder.")
 
 
 @contextmanager

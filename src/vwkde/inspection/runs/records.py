@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from vwkde.inspection.data.names import plain
 from vwkde.inspection.data.pictures import Failure
+from vwkde.inspection.model.drift_of_good import Drift
 from vwkde.inspection.model.inspection import Inspection, Verdict
 from vwkde.inspection.model.inspector import SurfaceInspector
 from vwkde.inspection.runs.evaluation import Evaluation
@@ -117,6 +118,7 @@ class ModelInfo:
     false_reject_rate: float
     threshold: float | None
     map_threshold: float | None
+    known_bad_images: int = 0
 
     @classmethod
     def of(cls, inspector: SurfaceInspector, file: str) -> "ModelInfo":
@@ -128,6 +130,7 @@ class ModelInfo:
             false_reject_rate=inspector.false_reject_rate,
             threshold=finite(inspector.calibration_.threshold),
             map_threshold=finite(inspector.map_calibration_.threshold),
+            known_bad_images=len(inspector.calibration_.bad),
         )
 
 
@@ -166,6 +169,7 @@ class RunRecord:
     images: tuple[ImageRecord, ...] = ()
     failures: tuple[FailureRecord, ...] = ()
     evaluation: Evaluation | None = None
+    drift: Drift | None = None
 
     @property
     def stopped(self) -> bool:
@@ -197,6 +201,8 @@ class RunRecord:
             record |= {"finished": self.finished, "counts": self.counts.to_json()}
         if self.evaluation is not None:
             record["metrics"] = self.evaluation.to_dict()
+        if self.drift is not None:
+            record["drift"] = asdict(self.drift) | {"warning": self.drift.words}
         if self.stopped:  # the last picture may have been written without its row
             record["overlays"] = self.overlays
         return record | {"images": [each.to_json() for each in self.entries]}

@@ -17,6 +17,7 @@ from vwkde._runtime.progress import track
 from vwkde.inspection.data.errors import ImageError
 from vwkde.inspection.data.layouts import Item
 from vwkde.inspection.data.pictures import Failure, Pictures
+from vwkde.inspection.model.drift_of_good import drift_of_good
 from vwkde.inspection.model.inspection import Inspection
 from vwkde.inspection.model.inspector import SurfaceInspector
 from vwkde.inspection.runs.evaluator import Evaluator
@@ -74,7 +75,8 @@ def run_images(
     except Exception:
         _rescued(run, pictures)
         raise
-    record = run.write(pictures.failures, state)
+    drift = None if labelled else drift_of_good(inspector.calibration_, [each.score for each in run.images])
+    record = run.write(pictures.failures, state, drift=drift)
     if evaluator is not None and not record.stopped and record.images:
         record = run.write(pictures.failures, state, evaluator.evaluate())
     return RunResult(record, gallery.pictures)

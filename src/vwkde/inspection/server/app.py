@@ -15,6 +15,7 @@ from fastapi.responses import JSONResponse, Response
 
 from vwkde._runtime.versions import VERSION
 from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection.server.api_page import api_page
 from vwkde.inspection.server.guards import BodyLimit, EndsQuietly, OwnHost, QueueLimit, SafeHeaders
 from vwkde.inspection.server.limits import MOST_BYTES, MOST_WAITING, RETRY_SECONDS
 from vwkde.inspection.server.listening import is_everywhere, own_hosts
@@ -68,6 +69,8 @@ def _add_page(app: FastAPI) -> None:
             reply = Response(file.read_bytes(), media_type=kind, headers={"Cache-Control": "no-cache"})
             where = "/" if file.name == "index.html" else f"/{file.name}"
             app.add_api_route(where, _constant(reply), include_in_schema=False, response_class=Response)
+    about = Response(api_page(app.openapi()), media_type="text/html", headers={"Cache-Control": "no-cache"})
+    app.add_api_route("/api.html", _constant(about), include_in_schema=False, response_class=Response)
 
 
 def _constant(reply: Response) -> Any:

@@ -32,7 +32,9 @@ def work(server: Connection, most_memory: int, decode_seconds: float) -> None:
             message = server.recv()
             if isinstance(message, SurfaceInspector):
                 inspector = message
+                inspector.warm_up()
                 limit_memory(most_memory)
+                _reply(server, "ready")
             else:
                 _do(server, inspector, decode_seconds, *message)
 

@@ -72,6 +72,7 @@ class Worker:
         if self._inspector is not inspector:
             self._line.send(inspector)
             self._inspector = inspector
+            _await_ready(self._line)
         return self._line
 
     def _start(self) -> Connection:
@@ -81,10 +82,7 @@ class Worker:
         self._process = context.Process(target=work, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
-        if not line.poll(_START_SECONDS):
-            line.close()
-            raise TooSlowError("The server is too busy to start a worker. Try again later.")
-        line.recv()
+        _await_ready(line)
         return line
 
     def _result(self, line: Connection, inspector: SurfaceInspector, times: int) -> Any:
@@ -103,6 +101,14 @@ class Worker:
             if kind == "failed":
                 raise value
             limit, is_decoded = times * self._allowance.seconds, True
+
+
+def _await_ready(line: Connection) -> None:
+    """Wait until a worker has loaded the library, or what a new inspector needs."""
+    if not line.poll(_START_SECONDS):
+        line.close()
+        raise TooSlowError("The server is too busy to start a worker. Try again later.")
+    line.recv()
 
 
 def _received(line: Connection, limit: float) -> tuple[str, Any]:
