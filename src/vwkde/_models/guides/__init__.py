@@ -85,5 +85,5 @@ def worth_trying(guides: Sequence[Any] | None, rows: float) -> tuple[Any, ...]:
 
 
 def needs_no_density(guide: Any) -> bool:
-    """Return whether a guide only tells rows apart, so that a sample may lie on a line, or lack a level of a category."""
+    """Return whether a guide only tells rows apart: a sample may then lie on a line, or lack a level of a category."""
     return not isinstance(guide, str) or guide in ("logistic", "additive", "boosting")
