@@ -59,3 +59,23 @@ def test_discrete_columns_of_a_table_have_the_information_of_their_counts():
     assert found.diagnostics["method"] == "table"
     assert found.value == pytest.approx(expected.value, rel=1e-12)
     assert found.value > 0.2
+
+
+def test_a_level_that_one_sample_lacks_leaves_the_guides():
+    """Plain kernels, which were all that was left, saw a third less, and the interval had not the truth."""
+    random = np.random.default_rng(50)
+    p, q = (random.normal(0, 1, (600, 5)) + mean * np.eye(5)[0] for mean in (0.8, 0.0))
+    names = ["Ulm", "Bonn", "Kiel"]
+    tables = [
+        pd.DataFrame(x, columns=list("abcde")).assign(city=random.choice(names, 600, p=shares))
+        for x, shares in ((p, [0.4, 0.4, 0.2]), (q, [0.5, 0.5, 0.0]))
+    ]
+    with pytest.warns(vwkde.OverlapWarning, match="'Kiel'"), pytest.warns(vwkde.exceptions.DegenerateDataWarning):
+        ratio = vwkde.DensityRatio(guide=["logistic", "gaussian"], subspace=False).fit(*tables)
+    assert ratio.guide_ == "logistic"
+    grid = np.linspace(-8, 8, 2_001)
+    normal = np.exp(-0.5 * (grid - np.array([[0.8], [0.0]])) ** 2) / np.sqrt(2 * np.pi)
+    truth = 0.1 + 0.5 * np.abs(0.8 * normal[0] - normal[1]).sum() * (grid[1] - grid[0])
+    estimate = ratio.divergence("total-variation")
+    assert estimate.value == pytest.approx(truth, abs=0.07)
+    assert estimate.interval[0] < truth < estimate.interval[1]

@@ -5,6 +5,8 @@ import pytest
 
 import vwkde
 from vwkde.exceptions import DegenerateDataWarning
+from vwkde.information._conditional import _towards
+from vwkde.information._direct import direct_information
 
 
 def covers(estimate, truth):
@@ -24,7 +26,9 @@ def test_a_common_cause_explains_all(random):
     assert covers(estimate, 0.0)
     assert abs(estimate.value) < 0.03
     assert vwkde.mutual_information(x, y).value > 0.08  # 0.144 without z
-    assert estimate.diagnostics["terms"][0] - estimate.diagnostics["terms"][1] == pytest.approx(estimate.value)
+    whole, part = estimate.diagnostics["terms"]
+    ends = sorted([whole - part, estimate.diagnostics["by_neighbours"]])
+    assert ends[0] <= estimate.value <= ends[1]
 
 
 def test_partial_correlation(random):
@@ -116,3 +120,17 @@ def test_labels_may_be_x_or_y(random):
     estimates = [vwkde.conditional_mutual_information(*both, z, unit="bits") for both in ((x, label), (label, x))]
     assert estimates[0] == estimates[1]
     assert covers(estimates[0], 1 - 0.5 / np.log(2))  # the mean entropy of a probability that is uniform: half a nat
+
+
+def test_neighbours_see_the_information_directly(random):
+    z, x, noise = random.normal(size=(3, 2_000, 1))
+    assert direct_information(x, x + z + noise, z) == pytest.approx(0.5 * np.log(2), abs=0.05)
+    assert abs(direct_information(z + x, 3 * z + noise, z)) < 0.04
+    assert direct_information(np.round(x), np.round(x) + z, z) > 1  # ties among the rows of X
+    assert direct_information(x, random.normal(size=(2_000, 3)), random.normal(size=(2_000, 3))) is None  # too many
+
+
+@pytest.mark.parametrize(("by_model", "doubt", "moved"), [(0.0, 1.0, 0.2), (0.0, 0.05, 0.05), (1.0, 1.0, 0.0)])
+def test_a_difference_moves_as_far_as_it_is_in_doubt(by_model, doubt, moved):
+    assert _towards(0.2, doubt, by_model) == pytest.approx(moved)
+    assert _towards(-0.2, doubt, by_model) == pytest.approx(-moved)

@@ -112,3 +112,25 @@ def test_scikit_learns_own_checks():
     failed = [result["check_name"] for result in results if result["status"] == "failed"]
     assert failed == []
     assert vwkde.ReweightedEstimator is ReweightedEstimator
+
+
+def test_intervals_cover_the_target_though_errors_grow_there():
+    """Errors grow with x, and so does the target: unweighted intervals would be too narrow there."""
+    random = np.random.default_rng(5)
+
+    def draw(rows, mean):
+        x = random.normal(mean, 0.7, (rows, 1))
+        return x, x[:, 0] + np.exp(x[:, 0]) * random.normal(size=rows)
+
+    (x, y), (calibration, of_calibration), (target, truth) = draw(500, 0), draw(1_500, 0), draw(2_000, 0.7)
+    model = vwkde.ReweightedEstimator(LinearRegression(), ratio="gaussian").fit(x, y, target)
+    low, high = model.predict_interval(target, calibration, of_calibration, level=0.8).T
+    assert np.mean((low <= truth) & (truth <= high)) == pytest.approx(0.8, abs=0.04)
+    plain = vwkde.ReweightedEstimator(LinearRegression()).fit(x, y)
+    low, high = plain.predict_interval(target, calibration, of_calibration, level=0.8).T
+    assert np.mean((low <= truth) & (truth <= high)) < 0.7
+    assert np.isinf(plain.predict_interval(target[:1], calibration[:3], of_calibration[:3])).all()
+    with pytest.raises(ValueError, match="'level' parameter of predict_interval must be"):
+        plain.predict_interval(target, calibration, of_calibration, level=90)
+    with pytest.raises(ValueError, match="one finite number for each of the 1500 calibration rows"):
+        plain.predict_interval(target, calibration, of_calibration[:9])

@@ -19,7 +19,7 @@ from vwkde._fit.subspace import find_subspace, project
 from vwkde._fit.weighting import fit_models, fit_weight
 from vwkde._models.derivatives import NO_LOSSES, Losses, Models, fit_derivatives, fit_gaussians
 from vwkde._models.gaussian import GaussianModel
-from vwkde._models.guides import FEWEST_ROWS, worth_trying
+from vwkde._models.guides import FEWEST_ROWS, needs_no_density, worth_trying
 from vwkde._models.guides.cross_fit import is_affine
 from vwkde._models.log_loss import fall_of_log_loss
 from vwkde._models.weights.problem import WeightSettings
@@ -43,15 +43,19 @@ def fit_auto(
 ) -> Fitted:
     """Choose guide, bandwidth, weight and coordinates from the data; `guides` are those to choose among, if given.
 
-    If there are too few rows for any guide, or a sample has no density, only plain kernel estimates are candidates.
+    If there are too few rows for any guide, only plain kernel estimates are candidates. If a sample has no density, as
+    where it lacks a level of a category, those guides are left that need none.
     """
-    names = () if problem.degenerate else worth_trying(guides, problem.rows)
+    names = worth_trying(guides, problem.rows)
+    names = tuple(name for name in names if needs_no_density(name)) if problem.degenerate else names
     tried = (None, *names)
-    models, losses = _trial_derivatives(problem, settings) if names else (problem.gaussians, NO_LOSSES)
+    weighted = bool(names) and not problem.degenerate
+    models, losses = _trial_derivatives(problem, settings) if weighted else (problem.gaussians, NO_LOSSES)
     spaces = [whitened(problem, tuple(filter(is_affine, tried)))]
-    if names:
+    if weighted:
         few = replace(settings, max_basis=min(settings.max_basis, _FEW_BASIS))
         spaces[0] = replace(spaces[0], weight=WeightTrial(few, models))
+    if names:
         given = as_given(problem, tried)
         spaces += [normal_scores(problem, given, tried), given]
         if problem.split is None:

@@ -14,10 +14,11 @@ from vwkde._display.waiting import shown_while_waiting
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning
+from vwkde.information._direct import direct_information
 from vwkde.information._exact import beyond, linear_information
 from vwkde.information._forms import Asked, information
 from vwkde.information._mutual import check_report, check_rows, warn_if_open
-from vwkde.information._opinions import Opinion
+from vwkde.information._opinions import Opinion, is_continuous
 from vwkde.information._pairing import Paired, find_units, in_canonical_order, pair_rows
 from vwkde.information._series import in_time
 from vwkde.information._tables import codes_of
@@ -54,7 +55,8 @@ def conditional_mutual_information(
     It is zero if X and Y are independent once Z is known. If Z is discrete, it is the mean of the mutual information
     of X and Y over the values of Z. Otherwise it is I(X; Y, Z) − I(X; Z), both estimated as by `mutual_information`
     with the same pairs of rows. The standard error is that of the difference row by row, in which much of the noise
-    cancels; the systematic errors of both count.
+    cancels; the systematic errors of both count. Where no model fits and the terms are in doubt, the value moves
+    towards that of nearest neighbours in X, Y and Z together (Frenzel and Pompe), if there are at most six columns.
 
     Parameters
     ----------
@@ -95,7 +97,8 @@ def conditional_mutual_information(
     -------
     Estimate
         The conditional mutual information with its errors. `diagnostics["terms"]` are I(X; Y, Z) and I(X; Z), or the
-        mutual information for each value of a discrete Z.
+        mutual information for each value of a discrete Z, and `diagnostics["by_neighbours"]` is the value by nearest
+        neighbours.
 
     Raises
     ------
@@ -186,15 +189,30 @@ def _by_difference(x: Array, y: Array, z: Array, group: Ints | None, estimate_of
     difference = whole.estimate.value - part.estimate.value
     least = x.shape[1] * y.shape[1] / (2 * paired.rows**2)
     doubts = whole.estimate.systematic_error, part.estimate.systematic_error
+    doubt = float(np.linalg.norm([*doubts, min(difference, 0.0)]))
+    diagnostics = {"rows": len(x), "terms": [whole.estimate.value, part.estimate.value]}
+    suits = group is None and not open_above and all(map(is_continuous, (x, y, z)))
+    direct = direct_information(x, y, z) if suits else None
+    if direct is not None:
+        diagnostics["by_neighbours"] = direct
+        difference += _towards(direct - difference, doubt, min(whole.by_model, part.by_model))
     return replace(
         whole.estimate,
         value=max(difference, 0.0) if open_above else difference,
         kind=_KIND,
         standard_error=float(np.sqrt(paired.variance_of_mean(whole.log_ratio - part.log_ratio) + least)),
-        systematic_error=float(np.linalg.norm([*doubts, min(difference, 0.0)])),
+        systematic_error=doubt,
         open_above=open_above,
-        diagnostics={"rows": len(x), "terms": [whole.estimate.value, part.estimate.value]},
+        diagnostics=diagnostics,
     )
+
+
+def _towards(gap: float, doubt: float, by_model: float) -> float:
+    """Return how far a difference of two terms moves towards what neighbours see directly: as far as it is in doubt.
+
+    The errors of two terms do not cancel if no model fits. A model of the whole dependence stays as it is.
+    """
+    return float(np.clip((1 - by_model) * gap, -doubt, doubt))
 
 
 def _by_values(x: Array, y: Array, codes: Ints, group: Ints | None, estimate_of: _EstimateOf) -> Estimate:

@@ -120,7 +120,7 @@ def with_copula(opinion: Opinion, log_ratios: AtBoth, copula: ByCopula, paired: 
     )
     log_ratio = (1 - share) * opinion.log_ratio + share * copula.log_ratios[0]
     averaged = Opinion(estimate, log_ratio, (1 - share) * opinion.least + share * copula.variance)
-    if np.isfinite(copula.freedom) or not (_is_continuous(paired.x) or _is_continuous(paired.y)):
+    if np.isfinite(copula.freedom) or not (is_continuous(paired.x) or is_continuous(paired.y)):
         return averaged
     return averaged.moved(copula.log_ratios[0], copula.value, copula.variance, paired)
 
@@ -161,7 +161,7 @@ def _in_errors(terms: Floats, paired: Paired) -> tuple[float, float]:
     return mean, mean / max(float(error), np.finfo(np.float64).tiny)
 
 
-def _is_continuous(values: Array) -> bool:
+def is_continuous(values: Array) -> bool:
     """Return whether most rows are distinct in every column, as normal scores must be to be normal."""
     return all(len(np.unique(column)) > 0.5 * len(values) for column in values.T)
 

@@ -16,6 +16,7 @@ from vwkde.monitoring._columns import Column
 from vwkde.monitoring._drawn import Picture, clouds_of, picture_of
 from vwkde.monitoring._effects import alone, change, random_halves
 from vwkde.monitoring._joint import JointTest, joint_test, nothing_to_test
+from vwkde.monitoring._least import as_jensen_shannon, at_least, least_change
 from vwkde.monitoring._measured import Measured
 from vwkde.monitoring._measured import measure as measure_drift
 from vwkde.monitoring._parts import ColumnDrift, PairDrift, RowDrift
@@ -115,6 +116,8 @@ def drift(
     result = replace(result, left_out=tables.left_out)
     if _varies(tables) and (measure == "always" or (measure == "if-drift" and result.has_drifted)):
         measured = measure_drift(tables, group, random, seed)
+        if result.has_drifted:
+            measured = _as_found(measured, tables, group, random)
         result = _measured(result, tables, measured, _index(current, sizes[1]))
     return replace(result, pictures=_pictures(result, tables.columns, random))
 
@@ -132,12 +135,18 @@ def _tested(
     tables: Tables, groups: tuple[Ints | None, Ints | None], level: float, random: np.random.Generator
 ) -> JointTest:
     """Return the joint test, by some rows of large tables."""
-    one, other = (np.sort(random.permutation(len(side))[:MOST_ROWS]) for side in tables.encoded)
+    one, other = _drawn_rows(tables, random)
     columns = [column.part(one, other) for column in tables.columns]
     encoded = tables.encoded[0][one], tables.encoded[1][other]
     if not _varies(tables):
         return nothing_to_test(len(columns))
     return joint_test(columns, encoded, _pooled_groups(groups, (one, other)), level, random)
+
+
+def _drawn_rows(tables: Tables, random: np.random.Generator) -> tuple[Ints, Ints]:
+    """Return the numbers of all rows of both tables, or of some if they are many."""
+    one, other = (np.sort(random.permutation(len(side))[:MOST_ROWS]) for side in tables.encoded)
+    return one, other
 
 
 def _varies(tables: Tables) -> bool:
@@ -186,6 +195,21 @@ def _described(
         p_values=test.parts,
         n_permutations=test.n_permutations,
         sizes=sizes,
+    )
+
+
+def _as_found(
+    measured: Measured, tables: Tables, groups: tuple[Ints | None, Ints | None], random: np.random.Generator
+) -> Measured:
+    """Return amounts that are not below what a simple rule finds: the fitted ratio is blunter than the test."""
+    one, other = _drawn_rows(tables, random)
+    columns = [column.part(one, other) for column in tables.columns]
+    group = [None if each is None else each[rows] for each, rows in zip(groups, (one, other), strict=True)]
+    least = least_change(columns, (group[0], group[1]), random)
+    return replace(
+        measured,
+        total_variation=at_least(measured.total_variation, least),
+        jensen_shannon=at_least(measured.jensen_shannon, as_jensen_shannon(least)),
     )
 
 

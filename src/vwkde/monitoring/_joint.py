@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._answers.contrasts import WEIGHTS, contrast_statistics, permuted_labels, pooled_rows
+from vwkde._answers.contrasts import contrast_statistics, permuted_labels, pooled_rows
 from vwkde._answers.permutation import decide
 from vwkde.monitoring._columns import Column, bins_of
 from vwkde.monitoring._marginal import column_scores
@@ -16,8 +16,9 @@ from vwkde.monitoring._scores import adjusted_p_values, own_p_values
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-_WEIGHTS = WEIGHTS | {"columns": 6.0, "pairs": 6.0}
-"""Weights of the statistics in the joint test, by how often a drift is of the kind that they see best."""
+_WEIGHTS = {"means": 4.0, "energy": 4.0, "covariances": 1.0, "kernels": 1.0, "columns": 16.0, "pairs": 12.0}
+"""Weights of the statistics in the joint test, by how often a drift is of the kind that they see best: mostly it is in
+few columns, and a shift of many columns is seen by several of them."""
 _FIRST = 499
 """Permutations that are always drawn."""
 _PER_LEVEL = 2

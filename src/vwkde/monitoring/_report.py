@@ -7,7 +7,7 @@ from vwkde._display.page import whole_page
 from vwkde._display.style import number
 from vwkde.monitoring._drawn import Clouds, Picture, legend
 from vwkde.monitoring._parts import ColumnDrift, RowDrift
-from vwkde.monitoring._words import Told, share_in_words
+from vwkde.monitoring._words import Told, percent, share_in_words
 
 _MOST_COLUMNS = 30
 _TOGETHER = "How two columns go together. Each point is a row; up to 400 rows of each table are shown."
@@ -72,14 +72,14 @@ def _amount(result: Told) -> Markup | None:
     if estimate is None:
         return None
     value, (low, high) = max(0.0, estimate.value), (max(0.0, end) for end in estimate.interval)
-    words = _amount_in_words(value, low, high) if result.has_drifted else _limit_in_words(high)
+    words = _amount_in_words(value, result.from_in_words(low), high) if result.has_drifted else _limit_in_words(high)
     bar = element(
         "div",
         element("span", class_="range", style=f"left:{100 * low:.1f}%;width:{100 * (high - low):.1f}%"),
         element("span", class_="dot", style=f"left:{100 * value:.1f}%"),
         class_="scale",
         role="img",
-        aria_label=f"{_percent(value)}, interval {_percent(low)} to {_percent(high)}",
+        aria_label=f"{percent(value)}, interval {percent(low)} to {percent(high)}",
     )
     ends = element("div", element("span", "0 %: the same"), element("span", "100 %: nothing in common"), class_="ends")
     return element("section", element("h2", "How much"), element("p", words), bar, ends, _jensen_shannon(result))
@@ -94,17 +94,17 @@ def _jensen_shannon(result: Told) -> Markup | None:
     return element("p", words, class_="soft")
 
 
-def _amount_in_words(value: float, low: float, high: float) -> str:
+def _amount_in_words(value: float, low: str, high: float) -> str:
     return (
-        f"To turn one table into the other, about {_percent(value)} of the rows would have to change "
-        f"(95 % interval: {_percent(low)} to {_percent(high)}). In other words: from a single row one can guess which "
-        f"table it is from, and be right in {_percent((1 + value) / 2)} of all cases. Chance alone is right in 50 %."
+        f"To turn one table into the other, about {percent(value)} of the rows would have to change "
+        f"(95 % interval: {low} to {percent(high)}). In other words: from a single row one can guess which "
+        f"table it is from, and be right in {percent((1 + value) / 2)} of all cases. Chance alone is right in 50 %."
     )
 
 
 def _limit_in_words(high: float) -> str:
     return (
-        f"Nothing that these rows can show. With so many rows and columns, a change of up to {_percent(high)} of the "
+        f"Nothing that these rows can show. With so many rows and columns, a change of up to {percent(high)} of the "
         f"rows may remain unseen (upper end of the 95 % interval). More rows show smaller changes."
     )
 
@@ -172,7 +172,7 @@ def _beyond_pairs(result: Told, shares: bool) -> str | None:
     if not shares or result.explained is None or result.explained >= _WELL_EXPLAINED:
         return None
     return (
-        f"Single columns and pairs explain {_percent(result.explained)} of the difference; the rest lies in how three "
+        f"Single columns and pairs explain {percent(result.explained)} of the difference; the rest lies in how three "
         f"or more columns go together, or in details too fine for these shares."
     )
 
@@ -205,7 +205,7 @@ def _shown(value: object) -> str:
 
 
 def _reading(result: Told) -> Markup:
-    level = _percent(result.level)
+    level = percent(result.level)
     points = {
         "Drift found": f"decided by one test of all columns together, at a level of {level}: if nothing changes, "
         f"{level} of comparisons report drift all the same.",
@@ -219,7 +219,3 @@ def _reading(result: Told) -> Markup:
     }
     items = [joined(element("dt", name), element("dd", words)) for name, words in points.items()]
     return element("details", element("summary", "How to read this report"), element("dl", items), class_="reading")
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %" if 0 < share < 0.095 else f"{100 * share:.0f} %"

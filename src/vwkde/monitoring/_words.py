@@ -6,6 +6,8 @@ from vwkde.results import Estimate
 
 _MOST_NAMED = 5
 _SMALL = 0.005
+_LEAST = 0.0005
+"""Share that is shown as zero."""
 
 
 class Told:
@@ -62,11 +64,29 @@ class Told:
         if self.total_variation is None:
             return []
         value, (low, high) = max(0.0, self.total_variation.value), self.total_variation.interval
+        ends = f"95 % interval {self.from_in_words(low)} to {percent(high)}"
+        amount = f"{percent(value)} of the rows would have to change ({ends})"
+        if self.has_drifted and value < _LEAST:
+            amount = f"too few rows would have to change to be measured ({ends})"
         return [
-            f"how much: {100 * value:.0f} % of the rows would have to change (95 % interval {100 * max(0.0, low):.0f} "
-            f"to {100 * high:.0f} %)",
-            f"a good guess which table a row is from is right in {50 * (1 + value):.0f} % of cases (chance: 50 %)",
+            f"how much: {amount}",
+            f"a good guess which table a row is from is right in {percent((1 + value) / 2)} of cases (chance: 50 %)",
         ]
+
+    def from_in_words(self, low: float) -> str:
+        """Return the lower end of how much changed, which is not zero if there is drift.
+
+        Parameters
+        ----------
+        low : float
+            The lower end, as a share of the rows.
+
+        Returns
+        -------
+        str
+            The share in percent.
+        """
+        return "more than 0" if self.has_drifted and low < _LEAST else percent(max(0.0, low))
 
     @property
     def column_words(self) -> list[str]:
@@ -90,6 +110,11 @@ class Told:
 def _listed(names: list[str]) -> str:
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more
+
+
+def percent(share: float) -> str:
+    """Return a share in percent; small ones with two digits."""
+    return f"{100 * share:.2g} %" if 0 < share < 0.095 else f"{100 * share:.0f} %"
 
 
 def share_in_words(share: float) -> str:

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from vwkde._data.validation import is_number, to_floats
 from vwkde.importance import ImportanceWeights
 from vwkde.weighting._function import importance_weights
 
@@ -220,6 +221,63 @@ class ReweightedEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
         weight = self._weight_of(X, sample_weight)
         return float(self.estimator_.score(X, y, **({} if weight is None else {"sample_weight": weight})))
 
+    @available_if(_has("predict"))  # type: ignore[untyped-decorator]
+    def predict_interval(self, X: Any, X_calibration: Any, y_calibration: Any, level: float = 0.9) -> Floats:
+        """Return intervals that contain the numbers y of rows of the target population (weighted conformal prediction).
+
+        The errors of the predictions at calibration rows, weighted so that these look like the target, give the width.
+        If the weights were exact, the intervals of the target's rows would cover y with at least the given probability,
+        whatever the estimator and the distribution (Tibshirani, Foygel Barber, Candès and Ramdas, 2019).
+
+        Parameters
+        ----------
+        X : array-like of shape (k, d)
+            Rows of the target population.
+        X_calibration : array-like of shape (c, d)
+            Rows of the training population that the estimator was not fitted to.
+        y_calibration : array-like of shape (c,)
+            Their numbers y.
+        level : float, default=0.9
+            The probability of covering y, between 0 and 1.
+
+        Returns
+        -------
+        array of shape (k, 2)
+            The lower and the upper end for each row. They are infinite where a row weighs so much that the calibration
+            rows do not show how large errors may be.
+
+        Raises
+        ------
+        ValueError
+            If the level is not between 0 and 1, or the calibration rows cannot be used.
+
+        Examples
+        --------
+        >>> import numpy as np, vwkde
+        >>> from sklearn.linear_model import LinearRegression
+        >>> rng = np.random.default_rng(0)
+        >>> X, target = rng.normal(0, 1, (800, 1)), rng.normal(1, 0.5, (400, 1))
+        >>> y = X[:, 0] + (1 + np.abs(X[:, 0])) * rng.normal(size=800)
+        >>> model = vwkde.ReweightedEstimator(LinearRegression(), ratio="gaussian").fit(X[:400], y[:400], target)
+        >>> model.predict_interval(target, X[400:], y[400:]).shape
+        (400, 2)
+        """
+        check_is_fitted(self, "estimator_")
+        if not is_number(level) or not 0 < level < 1:
+            raise ValueError(
+                f"The 'level' parameter of predict_interval must be a number between 0 and 1. Got {level!r} instead."
+            )
+        predicted, at_calibration = (np.asarray(self.predict(rows), dtype=np.float64) for rows in (X, X_calibration))
+        y = to_floats(y_calibration, "y_calibration", None)
+        if y.shape != at_calibration.shape or not len(y) or not np.isfinite(y).all():
+            raise ValueError(
+                f"y_calibration must have one finite number for each of the {len(at_calibration)} calibration rows, of "
+                f"which there must be at least one. Got shape {y.shape} instead."
+            )
+        errors = np.abs(y - at_calibration)
+        width = _weighted_quantiles(errors, self._importance(X_calibration), self._importance(X), float(level))
+        return np.column_stack([predicted - width, predicted + width])
+
     def __sklearn_tags__(self) -> Any:
         """Return the tags of the estimator inside."""
         tags = super().__sklearn_tags__()
@@ -244,6 +302,10 @@ class ReweightedEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
             denominator_weight=own,
             random_state=self.random_state,
         )
+
+    def _importance(self, X: Any) -> Floats:
+        """Return the importance weights of rows."""
+        return np.ones(len(X)) if self.weights_ is None else np.asarray(self.weights_.at(X))
 
     def _weight_of(self, X: Any, own: Any) -> Any:
         return own if self.weights_ is None else self.weights_.at(X, own)
@@ -291,6 +353,17 @@ def weighted_scorer(scoring: str | Callable[..., float]) -> Callable[[Any, Any, 
             return float(scorer(model.estimator_, X, y, **({} if weight is None else {"sample_weight": weight})))
 
     return score
+
+
+def _weighted_quantiles(errors: Floats, weight: Floats, new_weight: Floats, level: float) -> Floats:
+    """Return the error that a row with each new weight has with a probability `level` at most.
+
+    The row itself counts with its weight, as if its error were infinite.
+    """
+    order = np.argsort(errors, kind="stable")
+    reached = np.cumsum(weight[order])
+    at = np.searchsorted(reached, level * (reached[-1] + new_weight) * (1 - 1e-12))
+    return np.append(errors[order], np.inf)[at]
 
 
 def _weight_name(estimator: Any) -> str:

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Pair = tuple[Floats | None, Floats | None]
 
 MANY_ROWS = 20_000
-"""Rows of the smaller sample from which "auto" means boosted trees."""
+"""Rows of the smaller sample from which "auto" means "boosting"."""
 
 
 @shown_while_waiting
@@ -55,9 +55,10 @@ def importance_weights(
     denominator : array-like of shape (m, d) or (m,), or path
         The rows that get weights, with the same columns.
     estimator : {"auto", "ratio", "boosting"}, name of a guide, or DensityRatio, default="auto"
-        What estimates the ratio. "ratio" is the default `DensityRatio`. "boosting" is boosted trees alone, the number
-        of which is chosen by held-out rows: seconds for 100,000 rows. "auto" is "boosting" with at least 20,000 rows of
-        each sample, otherwise "ratio". A guide, such as "logistic", is `DensityRatio(guide="logistic")`.
+        What estimates the ratio. "ratio" is the default `DensityRatio`. "boosting" is a smooth model of pairs of
+        columns, corrected by boosted trees, as many as held-out rows ask for: seconds for 100,000 rows. "auto" is
+        "boosting" with at least 20,000 rows of each sample, otherwise "ratio". A guide, such as "logistic", is
+        `DensityRatio(guide="logistic")`.
     truncate : "auto", None or float, default="auto"
         The largest ratio; see `DensityRatio.weights`.
     relative : float or "auto", default=0.0

@@ -82,3 +82,8 @@ def worth_trying(guides: Sequence[Any] | None, rows: float) -> tuple[Any, ...]:
     if guides is not None:
         return tuple(guides) if rows >= FEWEST_ROWS else ()
     return tuple(name for name, kind in GUIDES.items() if rows >= kind.fewest_rows)
+
+
+def needs_no_density(guide: Any) -> bool:
+    """Return whether a guide only tells rows apart: a sample may then lie on a line, or lack a level of a category."""
+    return not isinstance(guide, str) or guide in ("logistic", "additive", "boosting")
