@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
+from vwkde._data.groups import random_half
 from vwkde._data.sample import variance_of_mean
 from vwkde.monitoring._columns import Column, features_of
 from vwkde.results import Estimate
@@ -38,7 +39,7 @@ def least_change(columns: list[Column], groups: tuple[Ints | None, Ints | None],
     rows = len(columns[0].reference)
     features = np.concatenate([part for column in columns for part in _features(column)], axis=1)
     sides: list[Side] = list(zip(np.split(features, [rows]), groups, strict=True))
-    halves = [_halve(len(x), group, random) for x, group in sides]
+    halves = [random_half(len(x), group, random) for x, group in sides]
     found = []
     for seen in (0, 1):
         learnt, judged = (
@@ -82,14 +83,6 @@ def _features(column: Column) -> list[Floats]:
     parts = [features_of(column), *([] if column.is_category else [features_of(column, folded=True)])]
     spread = missing.std()
     return [*parts, (missing - missing.mean()) / spread] if spread else parts
-
-
-def _halve(rows: int, group: Ints | None, random: np.random.Generator) -> Ints:
-    """Return the half of each row; groups stay together."""
-    if group is None:
-        return random.permutation(rows) % 2
-    labels, place = np.unique(group, return_inverse=True)
-    return (random.permutation(len(labels)) % 2)[place.ravel()]
 
 
 def _part(side: Side, rows: NDArray[np.bool_]) -> Side:
