@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr
+from scipy.special import entr, ndtri
 
 from vwkde._data.groups import random_half
 from vwkde._data.sample import variance_of_mean
@@ -53,14 +53,15 @@ def least_change(columns: list[Column], groups: tuple[Ints | None, Ints | None],
 def at_least(estimate: Estimate, least: Least) -> Estimate:
     """Return an estimate of the amount that is not below what was found at least.
 
-    Its upper end stays: a simple rule may miss a part.
+    Its upper end stays: a simple rule may miss a part. The larger of two values is rather too large, so that the lower
+    end is that of a two-sided interval, although an estimate with something unseen has a one-sided one.
     """
     if least.value <= estimate.value:
         return estimate
     high = estimate.interval[1]
     raised = Estimate(
         least.value,
-        least.standard_error,
+        least.standard_error * float(ndtri(0.975) / ndtri(0.95)),
         estimate.kind,
         estimate.unit,
         open_above=estimate.open_above,
