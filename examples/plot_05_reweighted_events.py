@@ -33,7 +33,7 @@ own = np.where(np.random.default_rng(2).random(6_000) < 0.1, -1.0, 1.0)
 
 # %%
 # The data are the numerator, the simulation is the denominator, whose events get weights. Each event's weight includes
-# its own and comes from trees that have not seen the event.
+# its own and comes from models that have not seen the event.
 
 weights = vwkde.importance_weights(data, simulation, denominator_weight=own, estimator="boosting")
 print(weights)

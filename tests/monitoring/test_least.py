@@ -59,7 +59,7 @@ def test_an_amount_is_raised_and_its_upper_end_stays():
     blunt = Estimate(0.0, 0.08, "total-variation", "")
     raised = at_least(blunt, Least(0.04, 0.01))
     assert raised.value == 0.04
-    assert raised.interval[0] == pytest.approx(0.04 - 1.645 * 0.01, abs=1e-4)
+    assert raised.interval[0] == pytest.approx(0.04 - 1.96 * 0.01, abs=1e-4)
     assert raised.interval[1] == pytest.approx(blunt.interval[1])
     assert at_least(raised, Least(0.01, 0.01)) == raised
     assert as_jensen_shannon(Least(0.1, 0.02)).value == pytest.approx(0.1**2 / 2, rel=0.01)

@@ -50,6 +50,14 @@ def number_groups(p: Ints | None, q: Ints | None) -> Pair:
     return _renumbered(p, shared), _renumbered(q, shared)
 
 
+def random_half(rows: int, group: Ints | None, random: np.random.Generator) -> Ints:
+    """Return the half, 0 or 1, of each of some rows; groups stay together."""
+    if group is None:
+        return random.permutation(rows) % 2
+    labels, place = np.unique(group, return_inverse=True)
+    return (random.permutation(len(labels)) % 2)[place.ravel()]
+
+
 def refuse_groups(groups: Any, owner: str, why: str) -> None:
     """Raise if there are groups where none can be used."""
     if groups is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from vwkde._data.encoding import Category, Column, Encoding, Number
 from vwkde._data.kinds import CATEGORY, DATE
-from vwkde._data.reading import Reading
+from vwkde._data.reading import FEW_LEVELS, Reading
 from vwkde._data.tallies import ColumnError, Tally, tally
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning, OverlapWarning
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _EXPECTED, _SMALL_SHARE = 5.0, 0.05
 """A level is rare if some sample would have fewer rows of it than this, were the shares equal in all samples, so that
 it may be absent there by chance, and if it has a smaller share than this of all rows."""
-MOST_LEVELS = 20
-"""Levels of a category that have columns of their own; there must be few, since each costs time and tells little."""
+_ENOUGH = 20.0
+"""Rows that the smaller sample would have of a level beyond the first few, if it has a column: each costs time."""
 _LARGE_SHARE = 0.05
 """Share of rare levels among a sample's rows from which there is a warning."""
 _FEW_ROWS = 20
@@ -77,7 +77,10 @@ def learn(samples: Sequence[Tallied], reading: Reading, chosen: bool = False) ->
         _report_texts(texts, together, chosen or len(texts) == len(used))
     if not used:
         raise ColumnError("No column is left: all hold dates or times. Give dates='number' to use them as numbers.")
-    columns = [_column(name, samples, together[name]) for name in used if name not in texts]
+    kept = [name for name in used if name not in texts]
+    wide = sum(len(together[name].levels) > FEW_LEVELS for name in kept)
+    most = max(FEW_LEVELS, reading.most_levels // max(1, wide))
+    columns = [_column(name, samples, together[name], most) for name in kept]
     return Learnt(Encoding(tuple(columns)), (*dropped, *texts))
 
 
@@ -124,15 +127,15 @@ def _report_texts(names: list[str], together: dict[str, Tally], must_be_used: bo
     )
 
 
-def _column(name: str, samples: Sequence[Tallied], whole: Tally) -> Column:
+def _column(name: str, samples: Sequence[Tallied], whole: Tally, most: int) -> Column:
     gaps, rows = bool(whole.missing), [sample.columns[name].rows for sample in samples]
     marks = len(samples) == 1 or not _is_rare(whole.missing, rows)
     if whole.kind != CATEGORY:
         return Number(name, whole.kind, whole.middle if gaps else None, marks, whole.single)
     counts = [sample.columns[name].levels for sample in samples]
-    frequent, rare = _by_frequency(counts)
+    frequent, rare = _by_frequency(counts, most)
     if len(samples) == 1:
-        return Category(name, (*frequent, *rare), may_be_missing=gaps, apart=len(whole.levels) <= MOST_LEVELS)
+        return Category(name, (*frequent, *rare), may_be_missing=gaps, apart=len(whole.levels) <= FEW_LEVELS)
     _report_absent(name, frequent, samples)
     if _is_rare(sum(whole.levels[level] for level in rare), rows):
         return Category(name, tuple(frequent), tuple(rare), may_be_missing=gaps, marks=marks)
@@ -140,12 +143,14 @@ def _column(name: str, samples: Sequence[Tallied], whole: Tally) -> Column:
     return Category(name, tuple(frequent), has_other=bool(rare), may_be_missing=gaps, marks=marks, coarse=coarse)
 
 
-def _by_frequency(counts: list[Counter[str]]) -> tuple[list[str], list[str]]:
-    """Return the levels, the most frequent first, and apart from them those that are rare, or beyond the first ones."""
+def _by_frequency(counts: list[Counter[str]], most: int = FEW_LEVELS) -> tuple[list[str], list[str]]:
+    """Return the levels, the most frequent first, and apart from them those that are rare, or beyond the most."""
     together = sum(counts, Counter())
     order = sorted(together, key=lambda level: (-together[level], level))
     rows = [each.total() for each in counts]
-    frequent = [level for level in order[:MOST_LEVELS] if not _is_rare(together[level], rows)]
+    share = min(rows) / max(1, sum(rows))
+    few = [level for level in order[:FEW_LEVELS] if not _is_rare(together[level], rows)]
+    frequent = few + [level for level in order[FEW_LEVELS:most] if share * together[level] >= _ENOUGH]
     return frequent, order[len(frequent) :]
 
 

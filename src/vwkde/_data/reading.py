@@ -7,13 +7,18 @@ MISSING = ("refuse", "indicator")
 DATES = ("refuse", "number", "drop")
 """Dates and times raise an error, become seconds since 1970, or are left out."""
 
+FEW_LEVELS, MANY_LEVELS = 20, 100
+"""Levels of categories that have columns of their own: few where all pairs of columns are compared, and many for
+ratios, whose guides need few rows for each."""
+
 
 @dataclass(frozen=True)
 class Reading:
-    """How a table is read."""
+    """How a table is read; all categories with more than a few levels share `most_levels` columns."""
 
     missing: str = "refuse"
     dates: str = "refuse"
+    most_levels: int = FEW_LEVELS
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""

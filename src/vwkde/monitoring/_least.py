@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr
+from scipy.special import entr, ndtri
 
+from vwkde._data.groups import random_half
 from vwkde._data.sample import variance_of_mean
 from vwkde.monitoring._columns import Column, features_of
 from vwkde.results import Estimate
@@ -38,7 +39,7 @@ def least_change(columns: list[Column], groups: tuple[Ints | None, Ints | None],
     rows = len(columns[0].reference)
     features = np.concatenate([part for column in columns for part in _features(column)], axis=1)
     sides: list[Side] = list(zip(np.split(features, [rows]), groups, strict=True))
-    halves = [_halve(len(x), group, random) for x, group in sides]
+    halves = [random_half(len(x), group, random) for x, group in sides]
     found = []
     for seen in (0, 1):
         learnt, judged = (
@@ -52,14 +53,15 @@ def least_change(columns: list[Column], groups: tuple[Ints | None, Ints | None],
 def at_least(estimate: Estimate, least: Least) -> Estimate:
     """Return an estimate of the amount that is not below what was found at least.
 
-    Its upper end stays: a simple rule may miss a part.
+    Its upper end stays: a simple rule may miss a part. The larger of two values is rather too large, so that the lower
+    end is that of a two-sided interval, although an estimate with something unseen has a one-sided one.
     """
     if least.value <= estimate.value:
         return estimate
     high = estimate.interval[1]
     raised = Estimate(
         least.value,
-        least.standard_error,
+        least.standard_error * float(ndtri(0.975) / ndtri(0.95)),
         estimate.kind,
         estimate.unit,
         open_above=estimate.open_above,
@@ -82,14 +84,6 @@ def _features(column: Column) -> list[Floats]:
     parts = [features_of(column), *([] if column.is_category else [features_of(column, folded=True)])]
     spread = missing.std()
     return [*parts, (missing - missing.mean()) / spread] if spread else parts
-
-
-def _halve(rows: int, group: Ints | None, random: np.random.Generator) -> Ints:
-    """Return the half of each row; groups stay together."""
-    if group is None:
-        return random.permutation(rows) % 2
-    labels, place = np.unique(group, return_inverse=True)
-    return (random.permutation(len(labels)) % 2)[place.ravel()]
 
 
 def _part(side: Side, rows: NDArray[np.bool_]) -> Side:

@@ -16,7 +16,7 @@ from vwkde._data.groups import refuse_groups
 from vwkde._data.in_memory import Held, hold_all, hold_some
 from vwkde._data.mixed_files import read_text_file
 from vwkde._data.pairs import Pairs
-from vwkde._data.reading import DATES, MISSING, Reading
+from vwkde._data.reading import DATES, MANY_LEVELS, MISSING, Reading
 from vwkde._data.sources import is_elsewhere
 from vwkde._data.validation import refuse_booleans
 from vwkde._display import html
@@ -307,7 +307,7 @@ class DensityRatio(RatioWeights, html.ShownWhenFitted, BaseEstimator):  # type: 
         """Fit samples some of whose rows were made from others; see `Sample`."""
         resources = self._check_parameters(numerator, denominator)
         numerator, denominator = read_text_file(numerator), read_text_file(denominator)
-        reading = Reading(self.missing, self.dates)
+        reading = Reading(self.missing, self.dates, MANY_LEVELS)
         seed = int(check_random_state(self.random_state).randint(2**31))
         weights = numerator_weight, denominator_weight
         elsewhere = resources.executor.spreads or is_elsewhere(numerator) or is_elsewhere(denominator)

@@ -11,7 +11,7 @@ from vwkde._answers.overlap import warn_if_weights_cannot_represent
 from vwkde._answers.pointwise import log_ratio_errors
 from vwkde._answers.reweighting.origin import Halves, Origin
 from vwkde._answers.reweighting.weighing import Side, Weighing, check_options, make_weighing
-from vwkde._data.sources import Ints
+from vwkde._data.groups import random_half
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._runtime.warn import warn, without
 from vwkde.exceptions import DegenerateDataWarning, OverlapWarning
@@ -147,7 +147,7 @@ class RatioWeights(RatioAnswers):
 
         def fit_halves() -> list[tuple[ImportanceWeights, Floats, Floats, Floats, Floats]]:
             held, random = self._held, np.random.default_rng(self._fitted.numerics.seed)
-            halves = [_halve(len(x), group, random) for x, group in zip(held.data, held.groups, strict=True)]
+            halves = [random_half(len(x), group, random) for x, group in zip(held.data, held.groups, strict=True)]
             parts = []
             for fitted in (0, 1):
                 seen, unseen = ([np.flatnonzero((half == fitted) == yes) for half in halves] for yes in (True, False))
@@ -159,14 +159,6 @@ class RatioWeights(RatioAnswers):
             return parts
 
         return fit_halves
-
-
-def _halve(rows: int, group: Ints | None, random: np.random.Generator) -> Ints:
-    """Return the half of each row; groups stay together."""
-    if group is None:
-        return random.permutation(rows) % 2
-    labels, place = np.unique(group, return_inverse=True)
-    return (random.permutation(len(labels)) % 2)[place]
 
 
 def _as_float(relative: float | str) -> float | str:
