@@ -104,6 +104,7 @@ SLOW = {
     "cli/test_growth.py": ("test_a_measurement_from_end_to_end",),
     "cli/test_inspect.py": ALL,
     "cli/test_inspect_demo.py": ALL,
+    "cli/test_inspect_line.py": ("test_a_watched_folder",),
     "cli/test_main.py": (
         "test_a_reader_who_leaves_is_no_finding",
         "test_bandwidth_may_be_a_rule",
@@ -130,6 +131,7 @@ SLOW = {
         "test_an_addition_is_known_by_who_and_when",
         "test_two_processes_that_add_at_once_lose_nothing",
     ),
+    "inspection/model/test_networks.py": ("test_the_network_of_the_package",),
     "inspection/model/test_rates.py": ALL,
     "inspection/report/test_report.py": (
         "test_a_browser_shows_it_without_complaint",
@@ -145,6 +147,7 @@ SLOW = {
     "inspection/server/test_attacks.py": ALL,
     "inspection/server/test_browser.py": ALL,
     "inspection/server/test_load.py": ALL,
+    "inspection/server/test_network_served.py": ALL,
     "inspection/test_front.py": ("test_the_examples_run",),
     "reproduce/test_detectors.py": (
         "test_distances_to_neighbours_are_those_of_a_sort",
