@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from vwkde.inspection.model.combined import Combined, ShrunkGrid
 from vwkde.inspection.model.multiscale import MultiScale
 from vwkde.inspection.model.patches import PAPER_GRID, PatchGrid
 from vwkde.inspection.model.pyramid import Pyramid
@@ -30,7 +31,7 @@ class FeatureSet(Protocol):
     """Measures the patches of an image, and says how the score uses these features."""
 
     @property
-    def grid(self) -> PatchGrid | Pyramid:
+    def grid(self) -> PatchGrid | Pyramid | ShrunkGrid:
         """Where the patches are."""
 
     @property
@@ -90,7 +91,17 @@ class _Given:
         return features
 
 
-FEATURES: dict[str, FeatureSet] = {"gradient": GradientMoments(), "texture": Texture(), "multiscale": MultiScale()}
+def marker(features: FeatureSet) -> Callable[[Singles], NDArray[np.float16]] | None:
+    """Return the function that measures single marks of an image, if the features have one."""
+    return getattr(features, "marks_of", None)
+
+
+FEATURES: dict[str, FeatureSet] = {
+    "gradient": GradientMoments(),
+    "texture": Texture(),
+    "multiscale": MultiScale(),
+    "combined": Combined(),
+}
 """The named feature sets."""
 
 

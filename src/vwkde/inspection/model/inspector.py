@@ -16,12 +16,13 @@ from vwkde._compute.resources import Resources
 from vwkde._display.waiting import shown_while_waiting
 from vwkde.inspection.data.arrays import as_image, check_shape
 from vwkde.inspection.model.calibration import check_rate
-from vwkde.inspection.model.features import FeatureSet, as_features
+from vwkde.inspection.model.features import FEATURES, FeatureSet, as_features, marker
 from vwkde.inspection.model.history import make_change, standing
 from vwkde.inspection.model.inspection import Inspection
 from vwkde.inspection.model.knows_good_images import KnowsGoodImages
-from vwkde.inspection.model.learnt import learn, pixel_map
-from vwkde.inspection.model.measuring import Images, measure_all, rows_of
+from vwkde.inspection.model.learnt import learn
+from vwkde.inspection.model.learnt_combined import learn_combined
+from vwkde.inspection.model.measuring import Images, measure_all
 from vwkde.inspection.model.model_file import Origin, SavedModel, read_model, write_model
 from vwkde.inspection.model.parameters import check_count, check_enough
 
@@ -33,11 +34,12 @@ class SurfaceInspector(KnowsGoodImages):
 
     Parameters
     ----------
-    features : {"gradient", "texture", "multiscale"} or callable, default="gradient"
+    features : {"gradient", "texture", "multiscale", "combined"} or callable, default="gradient"
         What is measured in each patch of an image. "gradient": the paper's four moments of the gradient. "texture":
         gray value, oriented grain and roughness at several scales; it finds more defects. "multiscale": the like, also
-        on smaller copies of the image; faster on large images. A function of a gray image
-        must return an array of shape (rows, columns, any number), one entry for each patch of `PAPER_GRID`.
+        on smaller copies of the image; faster on large images. "combined": that, and single marks such as spots, cracks
+        and edges, compared with those that good images have at the same place; it finds most. A function of a gray
+        image must return an array of shape (rows, columns, any number), one entry for each patch of `PAPER_GRID`.
     false_reject_rate : float, default=0.05
         The share of good images that may be rejected. The good images set the threshold accordingly.
     candidates : int, default=10
@@ -119,7 +121,8 @@ class SurfaceInspector(KnowsGoodImages):
         with at_most(self.n_threads):
             seen = measure_all(images, features)
             check_enough(len(seen.names))
-            self._learnt = learn(seen, features, *settings, self._resources)
+            learning = learn if marker(features) is None else learn_combined
+            self._learnt = learning(seen, features, *settings, self._resources)
         self._origin = None
         return self
 
@@ -267,16 +270,14 @@ class SurfaceInspector(KnowsGoodImages):
         image = as_image(image, name)
         check_shape(image, learnt.image_shape, name)
         with at_most(self.n_threads), single_threaded_blas():  # products of patches are small
-            measured = rows_of(learnt.features(image))
-            compared = learnt.library.compare(learnt.coordinates(measured), self._resources)
-            log_ratio = pixel_map(compared, learnt.features, learnt.image_shape)
+            found = learnt.judge(image, self._resources)
         return Inspection(
             name,
-            compared.score,
-            learnt.scores.p_value(compared.score),
+            found.score,
+            learnt.scores.p_value(found.score),
             learnt.scores.threshold,
-            learnt.names[compared.nearest],
-            log_ratio,
+            learnt.names[found.nearest],
+            found.log_ratio,
             learnt.peaks.threshold,
             1000 * (perf_counter() - start),
         )
@@ -340,7 +341,7 @@ class SurfaceInspector(KnowsGoodImages):
         if not isinstance(self.features, str):
             raise ValueError(
                 "Only inspectors with named features can be saved, because a model file contains no code. "
-                "Use features='gradient', features='texture' or features='multiscale'."
+                f"Use one of these as features: {list(FEATURES)}."
             )
         model = SavedModel(self.features, self.false_reject_rate, self.candidates, self.random_state, learnt)
         self._origin = write_model(path, model, self._origin)

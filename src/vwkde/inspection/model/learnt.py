@@ -1,6 +1,7 @@
 """What is known about a surface after fitting good images, and how it is learnt."""
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,19 @@ from vwkde.inspection.model.coordinates import Coordinates, fit_coordinates, fit
 from vwkde.inspection.model.features import FeatureSet
 from vwkde.inspection.model.history import Change
 from vwkde.inspection.model.library import Comparison, Library, make_library
-from vwkde.inspection.model.measuring import Measured, mapped
+from vwkde.inspection.model.measuring import Measured, mapped, rows_of
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """An image against the good ones: its score in nats, the nearest good image, and the map of its pixels."""
+
+    score: float
+    nearest: int
+    log_ratio: Singles
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,22 +48,22 @@ class Learnt:
     peaks: Calibration
     changes: tuple[Change, ...] = ()
 
+    def judge(self, image: Singles, resources: Resources) -> Judgement:
+        """Return how an image compares with the good ones."""
+        compared = self.compare(image, resources)
+        return Judgement(compared.score, compared.nearest, pixel_map(compared, self.features, self.image_shape))
+
+    def compare(self, image: Singles, resources: Resources) -> Comparison:
+        """Return how the patches of an image compare with those of the good ones."""
+        return self.library.compare(self.coordinates(rows_of(self.features(image))), resources)
+
     def more(self, seen: Measured, false_reject_rate: float, resources: Resources) -> "Learnt":
         """Return what is known with more good images; coordinates and bandwidths do not change."""
         library = self.library.grown(mapped(seen.features, self.coordinates))
         sums = library.mutual_sums(self.sums, resources)
         images = self.features, self.image_shape
         scores, peaks = _calibrations(library, sums, *images, false_reject_rate, resources)
-        return replace(
-            self,
-            names=[*self.names, *seen.names],
-            fingerprints=[*self.fingerprints, *seen.fingerprints],
-            thumbnails=np.concatenate([self.thumbnails, seen.thumbnails]),
-            library=library,
-            sums=sums,
-            scores=scores,
-            peaks=peaks,
-        )
+        return replace(self.with_images(seen), library=library, sums=sums, scores=scores, peaks=peaks)
 
     def fewer(self, count: int, false_reject_rate: float, resources: Resources) -> "Learnt":
         """Return what was known with the first good images only; nothing else that was learnt depends on the others."""
@@ -61,15 +71,24 @@ class Learnt:
         sums = self.sums[:count, :count]
         images = self.features, self.image_shape
         scores, peaks = _calibrations(library, sums, *images, false_reject_rate, resources)
+        return replace(self.with_first(count), library=library, sums=sums, scores=scores, peaks=peaks)
+
+    def with_images(self, seen: Measured) -> Self:
+        """Return this with the names, fingerprints and thumbnails of more good images, but with no other change."""
+        return replace(
+            self,
+            names=[*self.names, *seen.names],
+            fingerprints=[*self.fingerprints, *seen.fingerprints],
+            thumbnails=np.concatenate([self.thumbnails, seen.thumbnails]),
+        )
+
+    def with_first(self, count: int) -> Self:
+        """Return this with the names, fingerprints and thumbnails of the first good images only."""
         return replace(
             self,
             names=self.names[:count],
             fingerprints=self.fingerprints[:count],
             thumbnails=self.thumbnails[:count],
-            library=library,
-            sums=sums,
-            scores=scores,
-            peaks=peaks,
         )
 
 
@@ -77,7 +96,7 @@ def learn(
     seen: Measured, features: FeatureSet, candidates: int, seed: int, false_reject_rate: float, resources: Resources
 ) -> Learnt:
     """Learn from good images: the coordinates of their patches, and the score of each against the others."""
-    coordinates = _fit_coordinates(seen, features, seed)
+    coordinates = coordinates_of(seen, features, seed)
     library = make_library(mapped(seen.features, coordinates), candidates, seed, features.worst)
     sums = library.mutual_sums(resources=resources)
     calibrations = _calibrations(library, sums, features, seen.shape, false_reject_rate, resources)
@@ -85,7 +104,8 @@ def learn(
     return Learnt(features, *images, coordinates, library, sums, *calibrations)
 
 
-def _fit_coordinates(seen: Measured, features: FeatureSet, seed: int) -> Coordinates:
+def coordinates_of(seen: Measured, features: FeatureSet, seed: int) -> Coordinates:
+    """Return the coordinates in which patches with these features are compared."""
     if features.scaled and features.components:
         return fit_scaled_coordinates(seen.features, features.components, seed)
     return fit_coordinates(seen.features, features.components)

@@ -13,10 +13,11 @@ from vwkde._runtime.file_lock import BusyFileError, locked
 from vwkde.inspection.model.calibration import Calibration, calibrate
 from vwkde.inspection.model.container import ModelFileError, read_container, stated_digest, write_container
 from vwkde.inspection.model.coordinates import Coordinates
-from vwkde.inspection.model.features import as_features
+from vwkde.inspection.model.features import as_features, marker
 from vwkde.inspection.model.history import read_changes
 from vwkde.inspection.model.learnt import Learnt
 from vwkde.inspection.model.library import Library
+from vwkde.inspection.model.marks_file import marks_arrays, with_marks
 from vwkde.inspection.model.sound import check_sound
 
 _PATIENCE = 60.0
@@ -100,7 +101,7 @@ def _parts(model: SavedModel) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "peaks": learnt.peaks.scores,
         "thumbnails": learnt.thumbnails,
     }
-    return arrays, settings
+    return arrays | marks_arrays(learnt), settings
 
 
 def read_model(path: Path) -> SavedModel:
@@ -128,7 +129,7 @@ def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any]) -> Learnt
     features = as_features(settings["features"])
     rate, names = settings["false_reject_rate"], list(settings["names"])
     widths = settings["bandwidth"], settings["length_scale"]
-    return Learnt(
+    learnt = Learnt(
         features,
         tuple(settings["image_shape"]),
         names,
@@ -141,3 +142,4 @@ def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any]) -> Learnt
         Calibration(arrays["peaks"], rate),
         read_changes(settings.get("changes", ()), names),
     )
+    return learnt if marker(features) is None else with_marks(learnt, arrays)
