@@ -6,6 +6,7 @@ import pytest
 from vwkde.inspection import ModelFileError, SurfaceInspector, make_surfaces
 from vwkde.inspection.model.combined import Combined, working
 from vwkde.inspection.model.container import read_container, write_container
+from vwkde.inspection.model.features import marking_of
 from vwkde.inspection.model.interpolation import enlarged, shrunk, working_shape
 from vwkde.inspection.model.known_marks import learn_marks
 from vwkde.inspection.model.mark_filters import DIRECTIONS, KINDS, strengths
@@ -133,19 +134,23 @@ def test_images_are_added_and_taken_back(inspector, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "spoil"),
-    [("mark_mean", lambda a: a[:, 1:]), ("mark_spread", lambda a: -a), ("score_tail", lambda a: a * np.nan)],
+    ("name", "spoil", "words"),
+    [
+        ("mark_mean", lambda values: values[:, 1:], "mark_mean must be"),
+        ("mark_spread", lambda values: -values, "must be positive"),
+        ("score_tail", lambda values: values * np.nan, "score_tail must be finite"),
+    ],
 )
-def test_a_model_file_whose_marks_do_not_fit_is_refused(inspector, tmp_path, name, spoil):
+def test_a_model_file_whose_marks_do_not_fit_is_refused(inspector, tmp_path, name, spoil, words):
     path = Path(tmp_path) / "part.vwkde"
     inspector.save(path)
     arrays, settings, _ = read_container(path)
     write_container(path, arrays | {name: spoil(arrays[name])}, settings)
-    with pytest.raises(ModelFileError, match="mark_mean|spreads|score_tail"):
+    with pytest.raises(ModelFileError, match=words):
         SurfaceInspector.load(path)
 
 
 def test_the_paper_s_features_have_no_marks():
     surfaces = make_surfaces("woven", n_good=3, n_bad=1, size=64)
-    assert not hasattr(SurfaceInspector(features="gradient").check_parameters(), "marks_of")
-    assert Combined().marks_of(surfaces.images[0]).shape == (KINDS, MARKS.cells((64, 64))[-1].stop)
+    assert marking_of(SurfaceInspector(features="gradient").check_parameters()) is None
+    assert Combined().marking(surfaces.images[0]).shape == (KINDS, MARKS.cells((64, 64))[-1].stop)

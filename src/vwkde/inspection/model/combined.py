@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde.inspection.model.interpolation import enlarged, shrunk, working_shape
-from vwkde.inspection.model.marks import MARKS, Marks
+from vwkde.inspection.model.marks import MARKS
 from vwkde.inspection.model.multiscale import MultiScale
 from vwkde.inspection.model.pyramid import PYRAMID
 
@@ -39,6 +39,23 @@ class ShrunkGrid:
 
 
 @dataclass(frozen=True)
+class Marking:
+    """Where and how single marks are measured."""
+
+    def __call__(self, image: Singles) -> Halves:
+        """Return how strong each kind of mark is in every cell, (kinds, cells)."""
+        return MARKS(shrunk(image, working(image.shape)))
+
+    def shape(self, image_shape: tuple[int, ...]) -> Shape:
+        """Return the shape at which images of this shape are measured."""
+        return working(image_shape)
+
+    def spread(self, values: Floats, image_shape: tuple[int, ...]) -> Floats:
+        """Return a map of the shape at which an image was measured, as one of its pixels."""
+        return enlarged(values, image_shape)
+
+
+@dataclass(frozen=True)
 class Combined:
     """The features of `multiscale`, and single marks, of an image of at most 2¹⁸ pixels."""
 
@@ -46,15 +63,11 @@ class Combined:
     worst: int | None = _TEXTURE.worst
     scaled: bool = _TEXTURE.scaled
     grid: ShrunkGrid = ShrunkGrid()
-    marks: Marks = MARKS
+    marking: Marking = Marking()
 
     def __call__(self, image: Singles) -> Singles:
         """Return the features of every patch, as `multiscale` does."""
         return _TEXTURE(shrunk(image, working(image.shape)))
-
-    def marks_of(self, image: Singles) -> Halves:
-        """Return how strong each kind of mark is in every cell, (kinds, cells)."""
-        return self.marks(shrunk(image, working(image.shape)))
 
 
 def working(image_shape: tuple[int, ...]) -> Shape:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from vwkde.inspection.model.combined import Combined, ShrunkGrid
+from vwkde.inspection.model.combined import Combined, Marking, ShrunkGrid
 from vwkde.inspection.model.multiscale import MultiScale
 from vwkde.inspection.model.patches import PAPER_GRID, PatchGrid
 from vwkde.inspection.model.pyramid import Pyramid
@@ -91,9 +91,9 @@ class _Given:
         return features
 
 
-def marker(features: FeatureSet) -> Callable[[Singles], NDArray[np.float16]] | None:
-    """Return the function that measures single marks of an image, if the features have one."""
-    return getattr(features, "marks_of", None)
+def marking_of(features: FeatureSet) -> Marking | None:
+    """Return how single marks are measured, if they are."""
+    return getattr(features, "marking", None)
 
 
 FEATURES: dict[str, FeatureSet] = {

@@ -16,7 +16,7 @@ from vwkde._compute.resources import Resources
 from vwkde._display.waiting import shown_while_waiting
 from vwkde.inspection.data.arrays import as_image, check_shape
 from vwkde.inspection.model.calibration import check_rate
-from vwkde.inspection.model.features import FEATURES, FeatureSet, as_features, marker
+from vwkde.inspection.model.features import FEATURES, FeatureSet, as_features, marking_of
 from vwkde.inspection.model.history import make_change, standing
 from vwkde.inspection.model.inspection import Inspection
 from vwkde.inspection.model.knows_good_images import KnowsGoodImages
@@ -121,7 +121,7 @@ class SurfaceInspector(KnowsGoodImages):
         with at_most(self.n_threads):
             seen = measure_all(images, features)
             check_enough(len(seen.names))
-            learning = learn if marker(features) is None else learn_combined
+            learning = learn if marking_of(features) is None else learn_combined
             self._learnt = learning(seen, features, *settings, self._resources)
         self._origin = None
         return self

@@ -5,7 +5,6 @@ good image, in nats. When images are added, what is known about marks stays, and
 """
 
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,8 @@ from numpy.typing import NDArray
 from vwkde._compute.parallel import run
 from vwkde._compute.resources import Resources
 from vwkde.inspection.model.calibration import Calibration, calibrate
-from vwkde.inspection.model.combined import Combined, working
-from vwkde.inspection.model.features import FeatureSet
-from vwkde.inspection.model.interpolation import enlarged
+from vwkde.inspection.model.combined import Marking
+from vwkde.inspection.model.features import FeatureSet, marking_of
 from vwkde.inspection.model.known_marks import KnownMarks, MarkComparison, learn_marks
 from vwkde.inspection.model.learnt import Judgement, Learnt, coordinates_of
 from vwkde.inspection.model.library import Comparison, make_library
@@ -50,16 +48,17 @@ class Both:
 class LearntCombined(Learnt):
     """What was learnt from the good images of a surface; `mark_scores` is the score of each by its marks alone."""
 
+    marking: Marking
     known: KnownMarks
     mark_scores: Floats
     both: Both
 
     def judge(self, image: Singles, resources: Resources) -> Judgement:
         """Return how an image compares with the good ones."""
-        marks = self.known.compare(cast(Combined, self.features).marks_of(image))
+        marks = self.known.compare(self.marking(image))
         pair = self.compare(image, resources), marks
         score = self.both.score(np.array([pair[0].score, marks.score]))
-        log_ratio = enlarged(self.both.map(pair), self.image_shape).astype(np.float32)
+        log_ratio = self.marking.spread(self.both.map(pair), self.image_shape).astype(np.float32)
         return Judgement(float(score), pair[0].nearest, log_ratio)
 
     def more(self, seen: Measured, false_reject_rate: float, resources: Resources) -> Learnt:
@@ -99,10 +98,11 @@ def learn_combined(
     seen: Measured, features: FeatureSet, candidates: int, seed: int, false_reject_rate: float, resources: Resources
 ) -> LearntCombined:
     """Learn from good images: their texture and their marks, and how each compares with the others."""
+    marking = marking_of(features) or Marking()
     coordinates = coordinates_of(seen, features, seed)
     library = make_library(mapped(seen.features, coordinates), candidates, seed, features.worst)
     sums = library.mutual_sums(resources=resources)
-    shape = working(seen.shape)
+    shape = marking.shape(seen.shape)
     known, marks = learn_marks(seen.marks, shape, seed)
     pairs = list(zip(library.left_out(sums, resources), marks, strict=True))
     scores = np.array([(texture.score, mark.score) for texture, mark in pairs])
@@ -112,7 +112,7 @@ def learn_combined(
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
     thresholds = calibrate(both.score(scores), false_reject_rate), Calibration(fused, false_reject_rate)
     learnt = (features, *images, coordinates, library, sums, *thresholds)
-    return LearntCombined(*learnt, known=known, mark_scores=scores[:, 1], both=both)
+    return LearntCombined(*learnt, marking=marking, known=known, mark_scores=scores[:, 1], both=both)
 
 
 def _maps(pair: Pair, shape: tuple[int, ...]) -> Floats:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde.inspection.model.combined import working
+from vwkde.inspection.model.combined import Marking
 from vwkde.inspection.model.known_marks import KnownMarks
 from vwkde.inspection.model.learnt import Learnt
 from vwkde.inspection.model.learnt_combined import Both, LearntCombined
@@ -30,14 +30,14 @@ def marks_arrays(learnt: Learnt) -> dict[str, NDArray[Any]]:
     }
 
 
-def with_marks(learnt: Learnt, arrays: dict[str, NDArray[Any]]) -> LearntCombined:
+def with_marks(learnt: Learnt, marking: Marking, arrays: dict[str, NDArray[Any]]) -> LearntCombined:
     """Return what was learnt, with the marks of a model file."""
-    shape = working(learnt.image_shape)
+    shape = marking.shape(learnt.image_shape)
     _check(arrays, len(learnt.names), shape)
     known = KnownMarks(shape, arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"]))
     both = Both(shape, Tail(*arrays["score_tail"]), Tail(*arrays["peak_tail"]))
     same = {field.name: getattr(learnt, field.name) for field in fields(learnt)}
-    return LearntCombined(**same, known=known, mark_scores=arrays["mark_scores"], both=both)
+    return LearntCombined(**same, marking=marking, known=known, mark_scores=arrays["mark_scores"], both=both)
 
 
 def _check(arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int]) -> None:

@@ -13,7 +13,7 @@ from vwkde._runtime.warn import warn
 from vwkde.exceptions import RepeatedImagesWarning
 from vwkde.inspection.data.arrays import as_image, check_shape, fingerprint
 from vwkde.inspection.model.coordinates import Coordinates
-from vwkde.inspection.model.features import FeatureSet, marker
+from vwkde.inspection.model.features import FeatureSet, marking_of
 
 Singles = NDArray[np.float32]
 Images = Iterable[Singles] | Iterable[tuple[str, Singles]]
@@ -77,8 +77,8 @@ def measure_all(
             thumbnails.append(_shrunk(image))
             fingerprints.append(pixels)
         measured += run(lambda image: rows_of(features(image)), new)
-        if (marks_of := marker(features)) is not None:
-            marks += run(marks_of, new)
+        if (marking := marking_of(features)) is not None:
+            marks += run(marking, new)
     _tell_repeated(repeated)
     return Measured(names, measured, np.array(thumbnails, dtype=np.uint8), fingerprints, shape or (), marks)
 

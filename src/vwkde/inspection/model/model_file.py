@@ -13,7 +13,7 @@ from vwkde._runtime.file_lock import BusyFileError, locked
 from vwkde.inspection.model.calibration import Calibration, calibrate
 from vwkde.inspection.model.container import ModelFileError, read_container, stated_digest, write_container
 from vwkde.inspection.model.coordinates import Coordinates
-from vwkde.inspection.model.features import as_features, marker
+from vwkde.inspection.model.features import as_features, marking_of
 from vwkde.inspection.model.history import read_changes
 from vwkde.inspection.model.learnt import Learnt
 from vwkde.inspection.model.library import Library
@@ -142,4 +142,5 @@ def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any]) -> Learnt
         Calibration(arrays["peaks"], rate),
         read_changes(settings.get("changes", ()), names),
     )
-    return learnt if marker(features) is None else with_marks(learnt, arrays)
+    marking = marking_of(features)
+    return learnt if marking is None else with_marks(learnt, marking, arrays)
