@@ -42,7 +42,7 @@ Model = Annotated[Path, typer.Option("-m", "--model", help="The model file, writ
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print which images would be used.")]
 Features = Annotated[
     str,
-    typer.Option(help="What is measured in each patch: gradient (the paper's), texture (recommended), or multiscale."),
+    typer.Option(help="What is measured: combined (recommended), texture, multiscale, or gradient (the paper's)."),
 ]
 Rate = Annotated[
     float,
