@@ -26,6 +26,9 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Pair = tuple[Comparison, MarkComparison]
 
+_STRONG = 5.0
+"""Values of maps beyond this, in nats, count by their logarithm: so rare is a place only in a defect."""
+
 
 @dataclass(frozen=True, eq=False)
 class Both:
@@ -116,6 +119,10 @@ def learn_combined(
 
 
 def _maps(pair: Pair, shape: tuple[int, ...]) -> Floats:
-    """Return the maps of texture and of marks, (height, width, 2), at the size at which images are measured."""
-    texture, marks = pair
-    return np.stack([PYRAMID.spread(texture.log_ratio, shape), MARKS.spread(marks.excess, shape)], axis=-1)
+    """Return the maps of texture and of marks, (height, width, 2), at the size at which images are measured.
+
+    Values are compressed before the mean over copies of an image: a small copy, which shows a strong defect far and
+    wide, must not outweigh the others, which show where it is.
+    """
+    texture, marks = (_STRONG * np.arcsinh(values / _STRONG) for values in (pair[0].log_ratio, pair[1].excess))
+    return np.stack([PYRAMID.spread(texture, shape), MARKS.spread(marks, shape)], axis=-1)
