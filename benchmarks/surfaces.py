@@ -1,6 +1,6 @@
 """How well defects are found on data sets of surfaces, learnt from their good images alone.
 
-Run with `python benchmarks/surfaces.py DIR… [--features texture multiscale] [--most 200] [--size 512]`. Each DIR has
+Run with `python benchmarks/surfaces.py DIR… [--features texture combined] [--most 200] [--size 512]`. Each DIR has
 the layout of MVTec, train/good, test/<defect> and ground_truth/<defect>, or another one that `vwkde inspect eval`
 recognises. Good images beyond `--most` are tested, not learnt. `--size` scales all images to squares of this side, for
 sets whose images differ in size. Prints a row of a Markdown table per set and kind of features: areas under the curves,
@@ -79,7 +79,7 @@ def measure(layout: Layout, features: str, size: int | None, rate: float) -> str
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path, metavar="DIR")
-    parser.add_argument("--features", nargs="+", default=["texture", "multiscale"])
+    parser.add_argument("--features", nargs="+", default=["texture", "combined"])
     parser.add_argument("--most", type=int, default=200, help="good images to learn, at most")
     parser.add_argument("--size", type=int, help="scale all images to squares of this side")
     parser.add_argument("--rate", type=float, default=0.05, help="stated false-reject rate")

@@ -16,7 +16,7 @@ def main() -> None:
     figure = Figure(figsize=(12, 6.6), layout="constrained")
     for column, kind in enumerate(SURFACES):
         surfaces = make_surfaces(kind, n_good=GOOD, n_bad=3, seed=4)
-        inspector = SurfaceInspector(features="texture").fit(surfaces.images[:GOOD])
+        inspector = SurfaceInspector(features="combined").fit(surfaces.images[:GOOD])
         image, mask = surfaces.images[GOOD + column % 3], surfaces.masks[GOOD + column % 3]
         inspection = inspector.check(image)
         above, below = (figure.add_subplot(2, len(SURFACES), column + 1 + row * len(SURFACES)) for row in (0, 1))

@@ -43,8 +43,8 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print which images
 Features = Annotated[
     str,
     typer.Option(
-        help="What is measured in each patch: gradient (the paper's), texture (recommended), multiscale, backbone "
-        "(layers of a pretrained network), or onnx:FILE (those of another)."
+        help="What is measured: combined (recommended), texture, multiscale, gradient (the paper's), backbone (layers "
+        "of a pretrained network), or onnx:FILE (those of another)."
     ),
 ]
 Rate = Annotated[

@@ -40,6 +40,11 @@ def test_synthetic_surfaces(kind, features):
     assert plausible(rejections(images, 29, features, 0.2), 40, 29, 0.2)
 
 
+def test_texture_and_marks_together():
+    images = make_surfaces("granular", n_good=69, n_bad=0, size=96, seed=3).images
+    assert plausible(rejections(images, 29, "combined", 0.2), 40, 29, 0.2)
+
+
 @pytest.mark.skipif(not DAGM.exists(), reason="the images of DAGM are not beside the project")
 @pytest.mark.parametrize("features", ["gradient", "texture"])
 @pytest.mark.parametrize("number", range(1, 7))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from vwkde.inspection.model.backbone import Backbone
+from vwkde.inspection.model.combined import Combined, Marking
 from vwkde.inspection.model.multiscale import MultiScale
 from vwkde.inspection.model.networks import BACKBONE, ONNX, network_of
 from vwkde.inspection.model.patches import PAPER_GRID, PatchGrid
@@ -106,7 +107,17 @@ def by_neighbours(features: FeatureSet) -> bool:
     return getattr(features, "by_neighbours", False)
 
 
-FEATURES: dict[str, FeatureSet] = {"gradient": GradientMoments(), "texture": Texture(), "multiscale": MultiScale()}
+def marking_of(features: FeatureSet) -> Marking | None:
+    """Return how single marks are measured, if they are."""
+    return getattr(features, "marking", None)
+
+
+FEATURES: dict[str, FeatureSet] = {
+    "gradient": GradientMoments(),
+    "texture": Texture(),
+    "multiscale": MultiScale(),
+    "combined": Combined(),
+}
 """The named feature sets."""
 
 

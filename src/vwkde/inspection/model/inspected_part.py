@@ -13,11 +13,13 @@ from scipy import ndimage
 
 from vwkde._runtime.lazy import lazy
 from vwkde.inspection.data.arrays import refuse_shape
-from vwkde.inspection.model.features import FeatureSet, Grid, by_neighbours
+from vwkde.inspection.model.combined import Marking
+from vwkde.inspection.model.features import FeatureSet, Grid, by_neighbours, marking_of
 from vwkde.inspection.model.regions import Box, box_about
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
+Halves = NDArray[np.float16]
 Mask = NDArray[np.bool_]
 
 
@@ -82,6 +84,28 @@ class GridOfPart:
 
 
 @dataclass(frozen=True)
+class MarkingOfPart(Marking):
+    """Where and how single marks of the inspected part are measured."""
+
+    marking: Marking
+    part: InspectedPart
+
+    def __call__(self, image: Singles) -> Halves:
+        """Return how strong each kind of mark is in every cell of the part, (kinds, cells)."""
+        return self.marking(self.part.filled(image))
+
+    def shape(self, image_shape: tuple[int, ...]) -> tuple[int, int]:
+        """Return the shape at which the part is measured."""
+        del image_shape
+        return self.marking.shape(self.part.shape())
+
+    def spread(self, values: Floats, image_shape: tuple[int, ...]) -> Floats:
+        """Return a map of the shape at which the part was measured, as one of the image's pixels."""
+        del image_shape
+        return self.part.placed(self.marking.spread(values, self.part.shape()))
+
+
+@dataclass(frozen=True)
 class FeaturesOfPart:
     """Features of the inspected part of an image."""
 
@@ -112,6 +136,12 @@ class FeaturesOfPart:
     def by_neighbours(self) -> bool:
         """As for the whole image."""
         return by_neighbours(self.features)
+
+    @property
+    def marking(self) -> Marking | None:
+        """As for the whole image, but of the part."""
+        marking = marking_of(self.features)
+        return None if marking is None else MarkingOfPart(marking, self.part)
 
     def __call__(self, image: Singles) -> Singles:
         """Return the features of every patch of the part, (rows, columns, features)."""

@@ -16,13 +16,14 @@ from vwkde._display.waiting import shown_while_waiting
 from vwkde.inspection.data.arrays import as_image, check_shape
 from vwkde.inspection.model.calibration import check_rate
 from vwkde.inspection.model.changes_with_images import ChangesWithImages
-from vwkde.inspection.model.features import FeatureSet, as_features, by_neighbours
+from vwkde.inspection.model.features import FEATURES, FeatureSet, as_features, by_neighbours, marking_of
 from vwkde.inspection.model.history import make_change, make_making
 from vwkde.inspection.model.inspected_part import ignoring
 from vwkde.inspection.model.inspection import Inspection
-from vwkde.inspection.model.learnt import Learnt, learn, pixel_map
+from vwkde.inspection.model.learnt import Learnt, learn
+from vwkde.inspection.model.learnt_combined import learn_combined
 from vwkde.inspection.model.learnt_nearest import learn_nearest
-from vwkde.inspection.model.measuring import Images, measure_all, rows_of
+from vwkde.inspection.model.measuring import Images, measure_all
 from vwkde.inspection.model.model_file import Origin, SavedModel, read_model, write_model
 from vwkde.inspection.model.networks import stored_name
 from vwkde.inspection.model.parameters import check_count, check_enough
@@ -38,10 +39,11 @@ class SurfaceInspector(ChangesWithImages):
     features : str or callable, default="gradient"
         What is measured in each patch of an image. "gradient": the paper's four moments of the gradient. "texture":
         gray value, oriented grain and roughness at several scales; it finds more defects. "multiscale": the like, also
-        on smaller copies of the image; faster on large images. "backbone": the middle layers of a small network that
-        was trained on photographs, from an installed package. "onnx:" and a file: those of another network. A function
-        of a gray image must return an array of shape (rows, columns, any number), one entry for each patch of
-        `PAPER_GRID`.
+        on smaller copies of the image; faster on large images. "combined": that, and single marks such as spots, cracks
+        and edges, compared with those that good images have at the same place; it finds most. "backbone": the middle
+        layers of a small network that was trained on photographs, from an installed package. "onnx:" and a file: those
+        of another network. A function of a gray image must return an array of shape (rows, columns, any number), one
+        entry for each patch of `PAPER_GRID`.
     false_reject_rate : float, default=0.05
         The share of good images that may be rejected. The good images set the threshold accordingly.
     candidates : int, default=10
@@ -132,7 +134,8 @@ class SurfaceInspector(ChangesWithImages):
             if by_neighbours(features):
                 learnt: Learnt = learn_nearest(seen, features, self.random_state, self.false_reject_rate)
             else:
-                learnt = learn(seen, features, *settings, self._resources)
+                learning = learn if marking_of(features) is None else learn_combined
+                learnt = learning(seen, features, *settings, self._resources)
             self._learnt = replace(learnt, made=make_making(note))
         self._origin = None
         return self
@@ -215,16 +218,14 @@ class SurfaceInspector(ChangesWithImages):
         image = as_image(image, name)
         check_shape(image, learnt.image_shape, name)
         with at_most(self.n_threads), single_threaded_blas():  # products of patches are small
-            measured = rows_of(learnt.features(image))
-            compared = learnt.library.compare(learnt.coordinates(measured), self._resources)
-            log_ratio = pixel_map(compared, learnt.features, learnt.image_shape)
+            found = learnt.judge(image, self._resources)
         return Inspection(
             name,
-            compared.score,
-            learnt.scores.p_value(compared.score),
+            found.score,
+            learnt.scores.p_value(found.score),
             learnt.scores.threshold,
-            learnt.names[compared.nearest],
-            log_ratio,
+            learnt.names[found.nearest],
+            found.log_ratio,
             learnt.peaks.threshold,
             1000 * (perf_counter() - start),
         )
@@ -327,7 +328,7 @@ class SurfaceInspector(ChangesWithImages):
         if not isinstance(self.features, str):
             raise ValueError(
                 "Only inspectors with named features can be saved, because a model file contains no code. "
-                "Use features='gradient', features='texture' or features='multiscale'."
+                f"Use one of these as features: {list(FEATURES)}."
             )
         settings = self.false_reject_rate, self.candidates, self.random_state
         model = SavedModel(stored_name(self.features), *settings, learnt, ignored=self.ignore)

@@ -12,11 +12,20 @@ from vwkde.inspection.model.coordinates import Coordinates, fit_coordinates, fit
 from vwkde.inspection.model.features import FeatureSet
 from vwkde.inspection.model.history import Change, Making
 from vwkde.inspection.model.library import Comparison, Library, make_library
-from vwkde.inspection.model.measuring import Measured, mapped
+from vwkde.inspection.model.measuring import Measured, mapped, rows_of
 from vwkde.inspection.model.nearest import NearestPatches
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """An image against the good ones: its score in nats, the nearest good image, and the map of its pixels."""
+
+    score: float
+    nearest: int
+    log_ratio: Singles
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +49,15 @@ class Learnt:
     peaks: Calibration
     changes: tuple[Change, ...] = ()
     made: Making = field(default_factory=Making)
+
+    def judge(self, image: Singles, resources: Resources) -> Judgement:
+        """Return how an image compares with the good ones."""
+        compared = self.compare(image, resources)
+        return Judgement(compared.score, compared.nearest, pixel_map(compared, self.features, self.image_shape))
+
+    def compare(self, image: Singles, resources: Resources) -> Comparison:
+        """Return how the patches of an image compare with those of the good ones."""
+        return self.library.compare(self.coordinates(rows_of(self.features(image))), resources)
 
     def more(self, seen: Measured, false_reject_rate: float, resources: Resources) -> "Learnt":
         """Return what is known with more good images; coordinates and bandwidths do not change."""
@@ -84,7 +102,7 @@ def learn(
     seen: Measured, features: FeatureSet, candidates: int, seed: int, false_reject_rate: float, resources: Resources
 ) -> Learnt:
     """Learn from good images: the coordinates of their patches, and the score of each against the others."""
-    coordinates = _fit_coordinates(seen, features, seed)
+    coordinates = coordinates_of(seen, features, seed)
     library = make_library(mapped(seen.features, coordinates), candidates, seed, features.worst)
     sums = library.mutual_sums(resources=resources)
     calibrations = _calibrations(library, sums, features, seen.shape, false_reject_rate, resources)
@@ -92,7 +110,8 @@ def learn(
     return Learnt(features, *images, coordinates, library, sums, *calibrations)
 
 
-def _fit_coordinates(seen: Measured, features: FeatureSet, seed: int) -> Coordinates:
+def coordinates_of(seen: Measured, features: FeatureSet, seed: int) -> Coordinates:
+    """Return the coordinates in which patches with these features are compared."""
     if features.scaled and features.components:
         return fit_scaled_coordinates(seen.features, features.components, seed)
     return fit_coordinates(seen.features, features.components)

@@ -1,7 +1,7 @@
 """Good images, read one by one: each is measured and named, and a thumbnail is kept."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count, islice
 
 import numpy as np
@@ -13,7 +13,7 @@ from vwkde._runtime.warn import warn
 from vwkde.exceptions import RepeatedImagesWarning
 from vwkde.inspection.data.arrays import as_image, check_shape, fingerprint
 from vwkde.inspection.model.coordinates import Coordinates
-from vwkde.inspection.model.features import FeatureSet
+from vwkde.inspection.model.features import FeatureSet, marking_of
 
 Singles = NDArray[np.float32]
 Images = Iterable[Singles] | Iterable[tuple[str, Singles]]
@@ -26,13 +26,17 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Measured:
-    """Good images: names, features (patches, features), thumbnails, fingerprints, and their common shape."""
+    """Good images: names, features (patches, features), thumbnails, fingerprints, and their common shape.
+
+    `marks` are the single marks of each image, if the features have them.
+    """
 
     names: list[str]
     features: list[Singles]
     thumbnails: NDArray[np.uint8]
     fingerprints: list[str | None]
     shape: tuple[int, ...]
+    marks: list[NDArray[np.float16]] = field(default_factory=list)
 
 
 def measure_all(
@@ -49,6 +53,7 @@ def measure_all(
     """
     names: list[str] = []
     measured: list[Singles] = []
+    marks: list[NDArray[np.float16]] = []
     thumbnails: list[NDArray[np.uint8]] = []
     fingerprints: list[str | None] = []
     repeated: list[str] = []
@@ -72,8 +77,10 @@ def measure_all(
             thumbnails.append(_shrunk(image))
             fingerprints.append(pixels)
         measured += run(lambda image: rows_of(features(image)), new)
+        if (marking := marking_of(features)) is not None:
+            marks += run(marking, new)
     _tell_repeated(repeated)
-    return Measured(names, measured, np.array(thumbnails, dtype=np.uint8), fingerprints, shape or ())
+    return Measured(names, measured, np.array(thumbnails, dtype=np.uint8), fingerprints, shape or (), marks)
 
 
 def _tell_repeated(names: Sequence[str]) -> None:

@@ -14,12 +14,13 @@ from vwkde._runtime.file_lock import BusyFileError, locked
 from vwkde.inspection.model.calibration import Calibration, calibrate
 from vwkde.inspection.model.container import ModelFileError, read_container, stated_digest, write_container
 from vwkde.inspection.model.coordinates import Coordinates
-from vwkde.inspection.model.features import FeatureSet, as_features, by_neighbours
+from vwkde.inspection.model.features import FeatureSet, as_features, by_neighbours, marking_of
 from vwkde.inspection.model.history import read_changes, read_making
 from vwkde.inspection.model.inspected_part import ignoring
 from vwkde.inspection.model.learnt import Learnt
 from vwkde.inspection.model.learnt_nearest import NO_SUMS, LearntNearest
 from vwkde.inspection.model.library import Library
+from vwkde.inspection.model.marks_file import marks_arrays, with_marks
 from vwkde.inspection.model.nearest import NearestPatches
 from vwkde.inspection.model.network_files import NetworkError
 from vwkde.inspection.model.networks import located_name, network_of, shown_name
@@ -115,7 +116,7 @@ def _parts(model: SavedModel) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         arrays["sums"] = learnt.sums
     if model.ignored is not None:
         arrays["ignored"] = np.asarray(model.ignored, dtype=np.uint8)
-    return arrays, settings
+    return arrays | marks_arrays(learnt), settings
 
 
 def read_model(path: Path) -> SavedModel:
@@ -159,7 +160,7 @@ def _check_network(features: str, digest: Any) -> None:
 
 def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any], features: FeatureSet) -> Learnt:
     rate, names = settings["false_reject_rate"], list(settings["names"])
-    return (LearntNearest if by_neighbours(features) else Learnt)(
+    learnt = (LearntNearest if by_neighbours(features) else Learnt)(
         features,
         tuple(settings["image_shape"]),
         names,
@@ -173,6 +174,8 @@ def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any], features:
         read_changes(settings.get("changes", ()), names),
         read_making(settings.get("made", {})),
     )
+    marking = marking_of(features)
+    return learnt if marking is None else with_marks(learnt, marking, arrays)
 
 
 def _library(patches: NDArray[Any], settings: dict[str, Any], features: FeatureSet) -> Library | NearestPatches:

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from vwkde.inspection.model.interpolation import interpolation
+
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Shape = tuple[int, int]
@@ -103,12 +105,8 @@ def halved(image: Singles) -> Singles:
 
 
 def _interpolated(values: Floats, shape: tuple[int, ...], step: int) -> Floats:
-    """Return values at patches, `step` apart, at all pixels: linear between centres, constant outside them."""
-    along_rows, along_columns = (_weights(side, count, step) for side, count in zip(shape, values.shape, strict=True))
+    """Return values at patches, `step` apart, at all pixels; the first centre is one step from the edge."""
+    along_rows, along_columns = (
+        interpolation(side, count, step, 1.0) for side, count in zip(shape, values.shape, strict=True)
+    )
     return np.asarray(along_rows @ values @ along_columns.T)
-
-
-def _weights(side: int, count: int, step: int) -> Floats:
-    """Return the weight of every patch at every pixel along a side; the first centre is one step from the edge."""
-    place = np.clip((np.arange(side) + 0.5) / step - 1, 0, count - 1)
-    return np.maximum(1 - np.abs(place[:, None] - np.arange(count)), 0)

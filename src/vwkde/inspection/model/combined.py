@@ -1,0 +1,75 @@
+"""The features named `combined`: texture on several copies of an image, and single marks.
+
+The texture of patches is that of `multiscale`. It shows changes of the grain, but hides a thin crack in the mean over a
+patch. Single marks show such cracks, and take into account where on a part they are. Large images are measured at a
+smaller size.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde.inspection.model.interpolation import enlarged, shrunk, working_shape
+from vwkde.inspection.model.marks import MARKS
+from vwkde.inspection.model.multiscale import MultiScale
+from vwkde.inspection.model.pyramid import PYRAMID
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Halves = NDArray[np.float16]
+Shape = tuple[int, int]
+
+_MOST = 2**18
+"""Maximum number of pixels at which an image is measured, for example 512 × 512."""
+_TEXTURE = MultiScale()
+
+
+@dataclass(frozen=True)
+class ShrunkGrid:
+    """The patches of `multiscale` on an image that was made smaller."""
+
+    def shape(self, image_shape: tuple[int, ...]) -> Shape:
+        """Return the number of patches of all copies together, and 1."""
+        return PYRAMID.shape(working(image_shape))
+
+    def spread(self, values: Floats, image_shape: tuple[int, ...]) -> Floats:
+        """Return a map of pixels."""
+        return enlarged(PYRAMID.spread(values, working(image_shape)), image_shape)
+
+
+@dataclass(frozen=True)
+class Marking:
+    """Where and how single marks are measured."""
+
+    def __call__(self, image: Singles) -> Halves:
+        """Return how strong each kind of mark is in every cell, (kinds, cells)."""
+        return MARKS(shrunk(image, working(image.shape)))
+
+    def shape(self, image_shape: tuple[int, ...]) -> Shape:
+        """Return the shape at which images of this shape are measured."""
+        return working(image_shape)
+
+    def spread(self, values: Floats, image_shape: tuple[int, ...]) -> Floats:
+        """Return a map of the shape at which an image was measured, as one of its pixels."""
+        return enlarged(values, image_shape)
+
+
+@dataclass(frozen=True)
+class Combined:
+    """The features of `multiscale`, and single marks, of an image of at most 2¹⁸ pixels."""
+
+    components: int | None = _TEXTURE.components
+    worst: int | None = _TEXTURE.worst
+    scaled: bool = _TEXTURE.scaled
+    grid: ShrunkGrid = ShrunkGrid()
+    marking: Marking = Marking()
+
+    def __call__(self, image: Singles) -> Singles:
+        """Return the features of every patch, as `multiscale` does."""
+        return _TEXTURE(shrunk(image, working(image.shape)))
+
+
+def working(image_shape: tuple[int, ...]) -> Shape:
+    """Return the shape at which images of this shape are measured."""
+    return working_shape(image_shape, _MOST)

@@ -1,0 +1,43 @@
+"""Values on a coarse grid at the pixels of an image, and an image at a smaller size."""
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Shape = tuple[int, int]
+
+
+def interpolation(side: int, count: int, step: float, first: float) -> Floats:
+    """Return the weights of grid points at pixels along a side, (pixels, points).
+
+    Values are linear between points, which are `step` pixels apart, and constant outside them. The first point is
+    `first` steps from the edge.
+    """
+    place = np.clip((np.arange(side) + 0.5) / step - first, 0, count - 1)
+    return np.maximum(1 - np.abs(place[:, None] - np.arange(count)), 0)
+
+
+def enlarged(values: NDArray[np.floating], shape: tuple[int, ...]) -> Floats:
+    """Return values of cells that fill an image, at its pixels."""
+    if values.shape == shape:
+        return values.astype(np.float64)
+    along_rows, along_columns = (
+        interpolation(side, count, side / count, 0.5) for side, count in zip(shape, values.shape, strict=True)
+    )
+    return np.asarray(along_rows @ values @ along_columns.T)
+
+
+def working_shape(image_shape: tuple[int, ...], most: int) -> Shape:
+    """Return the shape at which an image is measured: its own, or a smaller one with at most `most` pixels."""
+    share = min(1.0, (most / (image_shape[0] * image_shape[1])) ** 0.5)
+    high, wide = (max(1, int(share * side)) for side in image_shape)
+    return high, wide
+
+
+def shrunk(image: Singles, shape: Shape) -> Singles:
+    """Return an image at a smaller size, each pixel the mean of those that it replaces."""
+    if image.shape == shape:
+        return image
+    return np.asarray(Image.fromarray(image).resize(shape[::-1], Image.Resampling.BOX))

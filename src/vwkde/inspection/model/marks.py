@@ -1,0 +1,83 @@
+"""Single marks on an image and on smaller copies of it: where they are measured, and how they become a map."""
+
+from dataclasses import dataclass
+from functools import reduce
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from vwkde.inspection.model.interpolation import enlarged, shrunk, working_shape
+from vwkde.inspection.model.mark_filters import strengths
+from vwkde.inspection.model.pyramid import halved
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Halves = NDArray[np.float16]
+Shape = tuple[int, int]
+
+_MOST = 2**16
+"""Maximum number of pixels of the largest copy: smaller marks than one of its pixels can hardly be seen."""
+_LEAST = 16
+"""Minimum length of the shorter side of a copy, in pixels."""
+_COPIES = 4
+_CELL = 2
+"""Side of a cell, in pixels of its copy. Of the pixels in a cell, the strongest counts."""
+_SURROUNDINGS = 12.0
+"""Standard deviation, in pixels, of the surroundings whose brightness is subtracted."""
+_EVEN = 0.01
+"""Added to the contrast of an image before it is divided by it: a few gray levels of 256."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Cells of two by two pixels, on an image of at most 2¹⁶ pixels and on up to three copies, each half as large."""
+
+    def __call__(self, image: Singles) -> Halves:
+        """Return how strong each kind of mark is in every cell of every copy, (kinds, cells)."""
+        copy = _evened(shrunk(image.astype(np.float32), self._shapes(image.shape)[0]))
+        cells = []
+        for number in range(len(self._shapes(image.shape))):
+            copy = halved(copy) if number else copy
+            strongest = _strongest(strengths(copy))
+            cells.append(strongest.reshape(len(strongest), -1))
+        return np.concatenate(cells, axis=1).astype(np.float16)
+
+    def grids(self, image_shape: tuple[int, ...]) -> list[Shape]:
+        """Return the number of rows and of columns of cells on each copy."""
+        return [(-(-high // _CELL), -(-wide // _CELL)) for high, wide in self._shapes(image_shape)]
+
+    def cells(self, image_shape: tuple[int, ...]) -> list[slice]:
+        """Return where the cells of each copy are among all cells."""
+        ends = np.cumsum([0, *(rows * columns for rows, columns in self.grids(image_shape))])
+        return [slice(int(start), int(end)) for start, end in pairwise(ends)]
+
+    def spread(self, values: NDArray[np.floating], image_shape: tuple[int, ...]) -> Floats:
+        """Return a map of pixels: the mean over the copies, each interpolated between its cells."""
+        places = zip(self.cells(image_shape), self.grids(image_shape), strict=True)
+        return np.mean([enlarged(values[cells].reshape(grid), image_shape) for cells, grid in places], axis=0)
+
+    def _shapes(self, image_shape: tuple[int, ...]) -> list[Shape]:
+        """Return the shape of each copy."""
+        shapes = [working_shape(image_shape, _MOST)]
+        while len(shapes) < _COPIES and min(shapes[-1]) >= 2 * _LEAST:
+            high, wide = shapes[-1]
+            shapes.append((-(-high // 2), -(-wide // 2)))
+        return shapes
+
+
+MARKS = Marks()
+
+
+def _evened(image: Singles) -> Singles:
+    """Return an image without slow changes of brightness, divided by its contrast."""
+    detail = image - ndimage.gaussian_filter(image, _SURROUNDINGS, mode="mirror", truncate=3.0)
+    return np.asarray(detail / (np.sqrt(np.mean(detail**2)) + _EVEN), dtype=np.float32)
+
+
+def _strongest(values: Singles) -> Singles:
+    """Return the largest value in every cell of the last two axes; cells at the lower and right edge may be cut."""
+    padded = np.pad(values, [(0, 0), *((0, -side % _CELL) for side in values.shape[1:])], mode="edge")
+    rows = reduce(np.maximum, (padded[:, first::_CELL] for first in range(_CELL)))
+    return reduce(np.maximum, (rows[..., first::_CELL] for first in range(_CELL)))

@@ -1,0 +1,63 @@
+"""What is known about single marks, as arrays of a model file."""
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde.inspection.model.combined import Marking
+from vwkde.inspection.model.known_marks import KnownMarks
+from vwkde.inspection.model.learnt import Learnt
+from vwkde.inspection.model.learnt_combined import Both, LearntCombined
+from vwkde.inspection.model.mark_filters import KINDS
+from vwkde.inspection.model.marks import MARKS
+from vwkde.inspection.model.tails import Tail
+
+
+def marks_arrays(learnt: Learnt) -> dict[str, NDArray[Any]]:
+    """Return the arrays that a model file has in addition if its features have marks."""
+    if not isinstance(learnt, LearntCombined):
+        return {}
+    known, both = learnt.known, learnt.both
+    return {
+        "mark_mean": known.mean,
+        "mark_spread": known.spread,
+        "mark_tail": _array(known.tail),
+        "mark_scores": learnt.mark_scores,
+        "score_tail": _array(both.scores),
+        "peak_tail": _array(both.peaks),
+    }
+
+
+def with_marks(learnt: Learnt, marking: Marking, arrays: dict[str, NDArray[Any]]) -> LearntCombined:
+    """Return what was learnt, with the marks of a model file."""
+    shape = marking.shape(learnt.image_shape)
+    _check(arrays, len(learnt.names), shape)
+    known = KnownMarks(shape, arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"]))
+    both = Both(shape, Tail(*arrays["score_tail"]), Tail(*arrays["peak_tail"]))
+    same = {field.name: getattr(learnt, field.name) for field in fields(learnt)}
+    return LearntCombined(**same, marking=marking, known=known, mark_scores=arrays["mark_scores"], both=both)
+
+
+def _check(arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int]) -> None:
+    """Raise ValueError if the arrays do not fit together."""
+    copies = MARKS.cells(shape)
+    shapes = {
+        "mark_mean": (KINDS, copies[-1].stop),
+        "mark_spread": (KINDS, copies[-1].stop),
+        "mark_tail": (2, len(copies), KINDS),
+        "mark_scores": (images,),
+        "score_tail": (2, 2),
+        "peak_tail": (2, 2),
+    }
+    for name, wanted in shapes.items():
+        if arrays[name].dtype.kind != "f" or arrays[name].shape != wanted or not np.isfinite(arrays[name]).all():
+            raise ValueError(f"{name} must be finite numbers of shape {wanted}")
+    widths = [arrays["mark_spread"], *(arrays[name][1] for name in ("mark_tail", "score_tail", "peak_tail"))]
+    if not all((width > 0).all() for width in widths):
+        raise ValueError("spreads and widths of tails must be positive")
+
+
+def _array(tail: Tail) -> NDArray[Any]:
+    return np.stack([tail.centre, tail.width])

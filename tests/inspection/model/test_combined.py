@@ -1,0 +1,156 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vwkde.inspection import ModelFileError, SurfaceInspector, make_surfaces
+from vwkde.inspection.model.combined import Combined, working
+from vwkde.inspection.model.container import read_container, write_container
+from vwkde.inspection.model.features import marking_of
+from vwkde.inspection.model.interpolation import enlarged, shrunk, working_shape
+from vwkde.inspection.model.known_marks import learn_marks
+from vwkde.inspection.model.mark_filters import DIRECTIONS, KINDS, strengths
+from vwkde.inspection.model.marks import MARKS
+from vwkde.inspection.model.tails import fit_tail
+
+GOOD = 24
+SIZE = 72
+
+
+def part(random, mark=None):
+    """Return an image of a part: noise, and a bright bar that all parts have at the same place; perhaps a mark."""
+    image = 0.4 + 0.02 * random.normal(size=(SIZE, SIZE))
+    image[20:23, 10:60] += 0.3
+    if mark is not None:
+        image[mark] += 0.3
+    return np.clip(image, 0, 1).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def parts():
+    random = np.random.default_rng(5)
+    return [part(random) for _ in range(GOOD)]
+
+
+@pytest.fixture(scope="module")
+def inspector(parts):
+    return SurfaceInspector(features="combined").fit(parts)
+
+
+def test_a_line_is_strongest_in_the_filter_of_its_direction():
+    image = np.zeros((64, 64), dtype=np.float32)
+    image[:, 32] = 1
+    lines = strengths(image)[1 : 1 + 2 * DIRECTIONS : 2, 32, 32]
+    assert lines.argmax() == 0
+    assert lines[0] > 2 * lines[1:].max()
+    np.testing.assert_allclose(strengths(image.T)[1 : 1 + 2 * DIRECTIONS : 2, 32, 32], np.roll(lines, 4), atol=1e-5)
+
+
+def test_marks_of_both_signs_are_told_apart():
+    image = np.zeros((40, 41), dtype=np.float32)
+    image[20, 20] = 1
+    bright, dark = strengths(image), strengths(-image)
+    spot = 0
+    assert bright[spot].max() == bright[spot, 20, 20] > 0.05
+    np.testing.assert_allclose(bright[spot], dark[KINDS // 2 + spot], atol=1e-6)
+
+
+def test_neither_brightness_nor_contrast_of_an_image_changes_its_marks(parts):
+    plain, changed = (MARKS(image).astype(np.float32) for image in (parts[0], 0.2 + 0.7 * parts[0]))
+    np.testing.assert_allclose(changed, plain, atol=0.35)
+    assert np.abs(plain).max() > 3
+
+
+def test_cells_fill_the_copies_and_the_map_shows_their_places():
+    shape = (70, 101)
+    assert MARKS.grids(shape) == [(35, 51), (18, 26), (9, 13)]
+    values = np.zeros(MARKS.cells(shape)[-1].stop)
+    values[MARKS.cells(shape)[0].start + 10 * 51 + 40] = 3
+    shown = MARKS.spread(values, shape)
+    assert shown.shape == shape
+    assert np.unravel_index(shown.argmax(), shape) in {(row, column) for row in (20, 21) for column in (79, 80, 81)}
+    assert shown.sum() == pytest.approx(4, rel=0.05)  # 3 in a cell of four pixels, the mean over three copies
+
+
+def test_large_images_are_measured_at_a_smaller_size():
+    assert working((1024, 2048)) == (362, 724)
+    assert working(working((1000, 3000))) == working((1000, 3000))
+    assert working((300, 200)) == (300, 200)
+    image = np.add.outer(np.arange(64.0), np.arange(96.0)).astype(np.float32)
+    small = shrunk(image, working_shape(image.shape, 32 * 48))
+    assert small.shape == (32, 48)
+    np.testing.assert_allclose(small, image.reshape(32, 2, 48, 2).mean(axis=(1, 3)), rtol=1e-6)
+    np.testing.assert_allclose(enlarged(small, image.shape)[1:-1, 1:-1], image[1:-1, 1:-1], atol=1e-4)
+
+
+def test_tails_are_exponential():
+    values = np.random.default_rng(0).exponential(3.0, size=(20_000, 2)) * [1, 10]
+    tail = fit_tail(values)
+    np.testing.assert_allclose(tail.width, [3, 30], rtol=0.05)
+    np.testing.assert_allclose(tail(tail.centre + 2 * tail.width), 2)
+
+
+def test_a_mark_that_good_parts_have_elsewhere_is_found(inspector):
+    random = np.random.default_rng(6)
+    good = inspector.check(part(random))
+    shifted = inspector.check(part(random, np.s_[50:53, 15:45]))
+    assert not good.rejected
+    assert shifted.rejected
+    row, column = np.unravel_index(shifted.log_ratio.argmax(), shifted.log_ratio.shape)
+    assert 47 <= row <= 56
+    assert 10 <= column <= 50
+    assert shifted.log_ratio.max() > shifted.map_threshold
+
+
+def test_good_images_are_judged_by_the_others(parts):
+    odd = [*parts, part(np.random.default_rng(7), np.s_[60:63, 20:50])]
+    known, compared = learn_marks([MARKS(image) for image in odd], (SIZE, SIZE), 0)
+    scores = [each.score for each in compared]
+    assert np.argmax(scores) == GOOD
+    assert scores[GOOD] > 2 * np.sort(scores)[-2]
+    assert known.compare(MARKS(odd[GOOD])).score < scores[GOOD]
+
+
+def test_a_saved_model_judges_as_before(inspector, parts, tmp_path):
+    path = Path(tmp_path) / "part.vwkde"
+    inspector.save(path)
+    loaded = SurfaceInspector.load(path)
+    one, other = inspector.check(parts[3]), loaded.check(parts[3])
+    assert (one.score, one.threshold, one.nearest) == (other.score, other.threshold, other.nearest)
+    np.testing.assert_array_equal(one.log_ratio, other.log_ratio)
+
+
+def test_images_are_added_and_taken_back(inspector, tmp_path):
+    path = Path(tmp_path) / "part.vwkde"
+    inspector.save(path)
+    changed = SurfaceInspector.load(path)
+    random = np.random.default_rng(8)
+    changed.add([part(random, np.s_[50:53, 15:45]) for _ in range(2)])
+    assert changed.calibration_.threshold > inspector.calibration_.threshold
+    assert len(changed.calibration_.scores) == len(changed.map_calibration_.scores) == GOOD + 2
+    changed.undo()
+    np.testing.assert_allclose(changed.calibration_.scores, inspector.calibration_.scores, rtol=1e-6)
+    np.testing.assert_array_equal(changed.map_calibration_.scores, inspector.map_calibration_.scores)
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "words"),
+    [
+        ("mark_mean", lambda values: values[:, 1:], "mark_mean must be"),
+        ("mark_spread", lambda values: -values, "must be positive"),
+        ("score_tail", lambda values: values * np.nan, "score_tail must be finite"),
+    ],
+)
+def test_a_model_file_whose_marks_do_not_fit_is_refused(inspector, tmp_path, name, spoil, words):
+    path = Path(tmp_path) / "part.vwkde"
+    inspector.save(path)
+    arrays, settings, _ = read_container(path)
+    write_container(path, arrays | {name: spoil(arrays[name])}, settings)
+    with pytest.raises(ModelFileError, match=words):
+        SurfaceInspector.load(path)
+
+
+def test_the_paper_s_features_have_no_marks():
+    surfaces = make_surfaces("woven", n_good=3, n_bad=1, size=64)
+    assert marking_of(SurfaceInspector(features="gradient").check_parameters()) is None
+    assert Combined().marking(surfaces.images[0]).shape == (KINDS, MARKS.cells((64, 64))[-1].stop)
