@@ -39,6 +39,10 @@ FOREIGN = (
 """Words of other packages, or of Python, that tell users nothing."""
 
 
+ONLY_BESIDE_OTHERS = "three.csv", "wide.npy", "words.csv", "text.npy", "words.parquet"
+"""Tables that are bad only beside samples with other columns."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """A call that went wrong in the wrong way."""
@@ -99,8 +103,14 @@ def commands(tables: list[str], pictures: list[str]) -> Iterator[list[str]]:
         yield ["ratio", "p.csv", bad, "--at", "q.csv"]
         if bad != "one.csv":  # one point is enough
             yield ["ratio", "p.csv", "q.csv", "--at", bad, "--method", "kde"]
-        if bad not in ("three.csv", "wide.npy"):  # bad only beside samples with other columns
+        if bad not in ONLY_BESIDE_OTHERS:
             yield ["ratio", bad, bad, "--at", bad, "-o", "out.csv"]
+        if bad not in ("nan.csv", "missing.npy"):  # what is missing may drift, too
+            yield ["drift", bad, "q.csv"]
+        yield ["drift", "p.csv", bad, "-o", "p.csv"]
+        yield ["reweight", "p.csv", bad, "-o", "out.csv"]
+        yield ["test", bad, "q.csv", "--permutations", "19"]
+        yield ["mi", "p.csv", bad]
     for output in ("p.csv", "q.csv", "folder.csv", "out.txt", "no/such/folder.csv", "", "none/out.csv", "./p.csv"):
         yield ["ratio", "p.csv", "q.csv", "--at", "q.csv", "-o", output]
     options = {
@@ -147,7 +157,7 @@ def bad_arrays() -> list[Any]:
     holed, endless = GOOD.copy(), GOOD.copy()
     holed[3, 1], endless[3, 1] = np.nan, np.inf
     return [
-        None, 7, "p.csv", "no such file.npy", Path("no such.parquet"), [], [[]], [[1, 2], [3]], [["a", "b"]], {},
+        None, 7, "no such.csv", "no such file.npy", Path("no such.parquet"), [], [[]], [[1, 2], [3]], [["a", "b"]], {},
         {"a": 1}, object(), holed, endless, GOOD[:1], GOOD[:0], GOOD[:, :0], GOOD.reshape(2, 30, 2), GOOD + 1j,
         GOOD.astype(str) + "x", np.array([{}, []], dtype=object), np.array(["2020-01-01", "2020-01-02"], "M8[D]"),
         lambda: 0, b"bytes", [None, None, 1.0], [[1, None], [2, 3]],

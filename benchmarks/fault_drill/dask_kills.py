@@ -24,13 +24,14 @@ def workers(rounds: int) -> str:
         expected = _estimate(p, q)
         longest, agree, killed = perf_counter() - start, 0, 0
         for after in random.uniform(0.1, 0.8, rounds) * longest:
+            client.wait_for_workers(1)
             killer = Thread(target=_kill_one, args=(client, after))
             killer.start()
             agree += abs(_estimate(p, q) - expected) < 1e-9 * abs(expected)
             killer.join()
             killed += 1
             with suppress(TimeoutError):  # a busy machine may need longer; the others go on
-                client.wait_for_workers(2, timeout=30)
+                client.wait_for_workers(2, timeout=60)
     return f"Dask workers: killed {killed}, answers as without: {agree} of {rounds}"
 
 
