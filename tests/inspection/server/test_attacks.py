@@ -4,6 +4,7 @@ import json
 import socket
 import time
 from contextlib import ExitStack, suppress
+from functools import partial
 from threading import Thread
 
 import pytest
@@ -202,6 +203,16 @@ def test_with_a_token_nothing_is_served_without_it():
         assert site.ask("GET", "/", headers=own)[0] == 200
         assert site.send("/api/check", FINE, headers=own)[0] == 200
         assert site.ask("GET", "/", headers={"Cookie": "vwkde_token=wrong; ="})[0] == 401
+
+
+@pytest.mark.parametrize("token", [None, TOKEN])
+def test_a_cookie_that_is_long_to_read_is_not_read(token):
+    slow = 'vwkde_token="' + "\\" * 50_000 + '"'
+    with served(fit_surfaces(), token=token) as site:
+        for path in ("/", "/api/model"):
+            assert seconds(partial(site.ask, "GET", path, headers={"Cookie": slow})) < 1
+        for known in (f'a="\\"; vwkde_token={TOKEN} ;b', f"vwkde_token=old; vwkde_token={TOKEN}"):
+            assert site.ask("GET", "/api/model", headers={"Cookie": known})[0] == 200
 
 
 def test_the_token_is_given_or_made_where_others_can_reach_the_server(monkeypatch):

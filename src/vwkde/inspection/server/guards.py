@@ -109,6 +109,19 @@ class QueueLimit:
         await JSONResponse({"detail": reason}, 503, headers)(scope, receive, send)
 
 
+class NoCookies:
+    """Takes cookies from requests: the application needs none, and to parse what a client sends can take very long."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on without cookies."""
+        if scope["type"] == "http":
+            scope = {**scope, "headers": [each for each in scope["headers"] if each[0].lower() != b"cookie"]}
+        await self.app(scope, receive, send)
+
+
 class EndsQuietly:
     """Tells clients whose request is cut off when the server ends; else the server would print a traceback."""
 
