@@ -292,7 +292,7 @@ def serve(
         str | None,
         typer.Option(
             help="Secret that clients must know. Default: the variable VWKDE_TOKEN; else a new one is made, unless "
-            "only this machine can reach the server.",
+            "only this machine can reach the server and it has no other --name.",
             show_default=False,
         ),
     ] = None,
@@ -303,9 +303,9 @@ def serve(
 ) -> None:
     """Check images in the browser: serve a page, and an API for programs.
 
-    If other machines can reach the server, clients need a token: open
-    the printed link. Nothing is encrypted; for that, put a proxy with
-    TLS in front of it.
+    If other machines can reach the server, or a proxy with a --name
+    lets them in, clients need a token: open the printed link. Nothing
+    is encrypted; for that, put a proxy with TLS in front of it.
     """
     for package in ("fastapi", "uvicorn", "python_multipart"):
         require(package, f"The server needs {package}", "inspect")
@@ -317,7 +317,7 @@ def serve(
 
     inspector = SurfaceInspector.load(model)
     listener = listening.listen(host, port)
-    private = listening.is_private(listener)
+    private = listening.is_private(listener, name or ())
     secret = choose_token(token, private)
     web = make_app(
         inspector,

@@ -44,6 +44,7 @@ from vwkde.inspection.model.map_colours import map_colours  # noqa: E402
 from vwkde.inspection.server import listening  # noqa: E402
 from vwkde.inspection.server.guards import OwnHost  # noqa: E402
 from vwkde.inspection.server.tasks import coloured_map, small_png  # noqa: E402
+from vwkde.inspection.server.token_guard import VARIABLE  # noqa: E402
 from vwkde.inspection.server.uploads import label  # noqa: E402
 
 FINE, BAD = surface(1_001), surface(2_000, defect=True)
@@ -521,14 +522,22 @@ def test_a_port_that_is_taken_is_told():
             listening.listen("127.0.0.1", port)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_a_server_that_others_can_reach_says_so(model_file, monkeypatch, capsys, host):
+@pytest.mark.parametrize(
+    ("host", "name", "is_open"),
+    [
+        ("127.0.0.1", [], False),
+        ("127.0.0.1", ["localhost", "127.0.0.2"], False),
+        ("127.0.0.1", ["localhost", "inspection.example"], True),  # a proxy lets others in
+        ("0.0.0.0", [], True),
+    ],
+)
+def test_a_server_that_others_can_reach_says_so_and_needs_a_token(model_file, monkeypatch, capsys, host, name, is_open):
     served = []
+    monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(listening, "make_server", lambda _: Mock(run=lambda sockets: served.extend(sockets)))
-    serve(model_file, host=host, port=0, read_only=True)
+    serve(model_file, host=host, port=0, read_only=True, name=name)
     served[0].close()
     out, err = capsys.readouterr()
-    is_open = host == "0.0.0.0"
-    assert bool(re.search(r"http://localhost:\d+/\?token=[\w-]{32} ", out)) == is_open
+    assert bool(re.search(r"http://[\w.]+:\d+/\?token=[\w-]{32} ", out)) == is_open
     assert bool(re.search(r"http://127\.0\.0\.1:\d+/ ", out)) != is_open
     assert ("everyone who has the link can check images;" in err) == is_open

@@ -1,4 +1,4 @@
-"""A secret that clients must know if the server can be reached from other machines.
+"""A secret that clients must know if the server can be reached from other machines, if only through a proxy.
 
 The server prints a link that contains it. A browser that opens the link gets a cookie and is sent to the address
 without the secret; programs send a header. All travels unencrypted: encryption is left to a proxy.
@@ -24,7 +24,7 @@ _BEARER = "bearer "
 
 
 def choose_token(given: str | None, private: bool) -> str | None:
-    """Return the token: the given one, or the one of the environment; else a new one unless the address is private."""
+    """Return the token: the given one, or the one of the environment; else a new one unless the server is private."""
     token = given if given is not None else os.environ.get(VARIABLE)
     if token is None:
         return None if private else secrets.token_urlsafe(24)
