@@ -158,6 +158,26 @@ def test_trickling_bytes_do_not_keep_a_connection(site, monkeypatch):
     assert time.perf_counter() - start < 15
 
 
+@pytest.mark.parametrize("disposition", ["name=note", "name=image", "name=image; filename=second.png"])
+def test_a_form_has_one_file_and_nothing_else_that_would_be_kept_in_memory(site, disposition):
+    head, part = "--x\r\nContent-Disposition: form-data; ", "name=image; filename=a.png\r\n\r\n"
+    sent = f"{HEAD}Content-Length: 1000000\r\n\r\n{head}{part}\r\n{head}{disposition}\r\n\r\n"
+    with socket.create_connection((site.host, site.port), 10) as line:
+        line.sendall(sent.encode())
+        reply = line.makefile("rb").read().decode()  # comes before the rest is sent
+    assert reply.startswith("HTTP/1.1 400 ")
+    assert "Send a form with one file, named image, and nothing else." in reply
+
+
+def test_a_body_that_can_hold_no_file_is_not_read(site):
+    sent = HEAD.replace("multipart/form-data; boundary=x", "application/x-www-form-urlencoded")
+    with socket.create_connection((site.host, site.port), 10) as line:
+        line.sendall(f"{sent}Content-Length: 1000000\r\n\r\nimage=".encode())
+        reply = line.makefile("rb").read().decode()
+    assert reply.startswith("HTTP/1.1 400 ")
+    assert "The body is not multipart/form-data." in reply
+
+
 def test_a_server_with_too_much_to_do_says_so_before_it_reads():
     with served(fit_surfaces(), most_waiting=0) as site, socket.create_connection((site.host, site.port), 10) as line:
         line.sendall(f"{HEAD}Content-Length: 1000000\r\n\r\n".encode())
