@@ -1,6 +1,6 @@
 """The commands of `vwkde inspect`: learn a surface from good images, check others, and measure how well it works."""
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -332,10 +332,10 @@ def serve(
     if not private:
         changing = "check images" if read_only else "check images and change the model"
         complain(f"warning: everyone who has the link can {changing}; nothing is encrypted without a proxy.", "yellow")
-    web.state.served.station.warm_up()
-    where = listening.address(listener, secret)
-    say(f"{model.name}, {len(inspector.names_)} good images: {where} (stop with Ctrl-C)")
-    with suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt), closing(web.state.served.station) as station:
+        station.warm_up()
+        where = listening.address(listener, secret)
+        say(f"{model.name}, {len(inspector.names_)} good images: {where} (stop with Ctrl-C)")
         listening.make_server(web).run(sockets=[listener])
 
 

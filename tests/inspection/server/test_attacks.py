@@ -3,9 +3,12 @@
 import json
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from functools import partial
-from threading import Thread
+from multiprocessing.process import BaseProcess
+from queue import Queue
+from threading import Event, Thread
 
 import pytest
 
@@ -17,6 +20,7 @@ from support.serving import GOOD, file_of, fit_surfaces, served, surface  # noqa
 from vwkde.inspection.data.errors import ImageError  # noqa: E402
 from vwkde.inspection.data.images import decode_image  # noqa: E402
 from vwkde.inspection.server.patience import Patient  # noqa: E402
+from vwkde.inspection.server.station import Station  # noqa: E402
 from vwkde.inspection.server.token_guard import VARIABLE, choose_token  # noqa: E402
 from vwkde.inspection.server.workers import Allowance, LostWorkerError, TooSlowError, Worker  # noqa: E402
 
@@ -112,6 +116,28 @@ def test_a_worker_that_is_lost_is_replaced_and_knows_the_model_in_use(worker):
         worker.do(inspector, hostile.end_the_process)  # as the system does if it has no memory left
     assert worker.do(inspector, hostile.count_good) == GOOD
     assert worker.do(fit_surfaces(25), hostile.count_good) == 25
+
+
+def test_a_station_that_is_closed_while_its_workers_start_leaves_none(monkeypatch):
+    started, go_on, start = Queue(), Event(), BaseProcess.start
+
+    def start_slowly(process):
+        started.put(process)
+        assert go_on.wait(10)
+        start(process)
+
+    monkeypatch.setattr(BaseProcess, "start", start_slowly)
+    station = Station(fit_surfaces())
+    station.warm_up()
+    processes = [started.get(timeout=10), started.get(timeout=10)]
+    with ThreadPoolExecutor(1) as pool:
+        closing = pool.submit(station.close)
+        wait([closing], 0.2)
+        go_on.set()
+        closing.result(60)
+    station._checks.shutdown(wait=True)
+    assert not any(process.is_alive() for process in processes)
+    assert started.empty()
 
 
 def test_a_large_table_holds_up_nobody(site):
