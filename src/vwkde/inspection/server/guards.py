@@ -5,6 +5,7 @@ this machine (DNS rebinding), or post a form to it. So a request must name a hos
 changes or computes anything must not come from a page of another origin.
 """
 
+import re
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable
 from ipaddress import ip_address
@@ -19,6 +20,9 @@ from vwkde.inspection.server.limits import RETRY_SECONDS
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
 """HTTP methods that change nothing."""
+
+_HOST = re.compile(r"(?:\[([^][@/?#\s]+)\]|([^][@/?#\s:]+))(?::[0-9]*)?")
+"""An IPv6 address in brackets or a name, then perhaps a port; unlike in a URL, there is no user and no path."""
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
@@ -58,10 +62,8 @@ class OwnHost:
         return None
 
     def _is_own(self, host: str) -> bool:
-        try:
-            name = urlsplit(f"//{host}").hostname or ""
-        except ValueError:
-            return False
+        found = _HOST.fullmatch(host)
+        name = (found[1] or found[2]).lower() if found else ""
         return name in self.hosts or (self.any_address and _is_address(name))
 
 
