@@ -14,7 +14,7 @@ from vwkde.cli.endings import end, interruptible
 from vwkde.cli.once import Commands
 from vwkde.cli.options import Seed
 from vwkde.cli.outputs import Force, check_model_file
-from vwkde.inspection.server.limits import MOST_MEBIBYTES, MOST_SECONDS
+from vwkde.inspection.server.limits import LONGEST_SECONDS, MOST_MEBIBYTES, MOST_SECONDS
 
 if TYPE_CHECKING:
     from vwkde.inspection.model.inspector import SurfaceInspector
@@ -286,7 +286,8 @@ def serve(
     read_only: Annotated[bool, typer.Option("--read-only", help="Do not allow adding images to the model.")] = False,
     most: Annotated[int, typer.Option("--max-upload", min=1, help="Size limit of an upload, in MiB.")] = MOST_MEBIBYTES,
     seconds: Annotated[
-        float, typer.Option("--max-seconds", min=1, help="Time limit of a check, in seconds.")
+        float,
+        typer.Option("--max-seconds", min=1, max=LONGEST_SECONDS, help="Time limit of a check, in seconds."),
     ] = MOST_SECONDS,
     token: Annotated[
         str | None,

@@ -16,6 +16,7 @@ for package in ("fastapi", "uvicorn", "python_multipart", "PIL", "safetensors"):
     pytest.importorskip(package)
 
 from support import hostile  # noqa: E402
+from support.commands import runner  # noqa: E402
 from support.serving import GOOD, file_of, fit_surfaces, served, surface  # noqa: E402
 from vwkde.inspection.data.errors import ImageError  # noqa: E402
 from vwkde.inspection.data.images import decode_image  # noqa: E402
@@ -101,6 +102,17 @@ def test_a_task_that_takes_too_long_is_ended_and_the_next_one_done(worker):
         with pytest.raises(TooSlowError, match=told):
             worker.do(inspector, task)
         assert worker.do(inspector, hostile.answer, 8) == 8
+
+
+@pytest.mark.parametrize("given", ["inf", "nan", "86401", "0"])
+def test_a_time_limit_is_a_number_of_seconds_up_to_a_day(capfd, monkeypatch, given):
+    status, _, err = runner(capfd, monkeypatch, "inspect", "serve")("-m", "no-such-file", "--max-seconds", given)
+    assert status == 2
+    assert err.startswith("error: Invalid value for '--max-seconds'")
+
+
+def test_a_long_time_limit_is_kept_though_the_system_cannot_wait_so_long_at_once(worker):
+    assert worker.do(fit_surfaces(), hostile.answer, 7, times=10**8) == 7
 
 
 @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="memory is limited on Linux")

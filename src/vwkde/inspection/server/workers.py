@@ -16,6 +16,9 @@ from vwkde.inspection.server.worker import MEGAPIXEL, Task, work
 _START_SECONDS = 120.0
 """Time for a worker to start: it loads the library first."""
 
+_LONGEST_WAIT = 3600.0
+"""Seconds to wait at once: systems refuse to wait for more than some weeks."""
+
 
 class TooSlowError(ValueError):
     """A task took longer than it may."""
@@ -128,7 +131,7 @@ def _await_ready(line: Connection) -> None:
 
 def _received(line: Connection, limit: float) -> tuple[str, Any]:
     end = monotonic() + limit
-    while not line.poll(max(0.0, end - monotonic())):
+    while not line.poll(min(_LONGEST_WAIT, max(0.0, end - monotonic()))):
         if monotonic() >= end:
             raise TooSlowError(f"The image takes longer than {limit:g} seconds; save it in another format, or smaller.")
     kind, value = line.recv()
