@@ -1,6 +1,6 @@
 """The commands of `vwkde inspect`: learn a surface from good images, check others, and measure how well it works."""
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,7 +14,7 @@ from vwkde.cli.endings import end, interruptible
 from vwkde.cli.once import Commands
 from vwkde.cli.options import Seed
 from vwkde.cli.outputs import Force, check_model_file
-from vwkde.inspection.server.limits import MOST_MEBIBYTES, MOST_SECONDS
+from vwkde.inspection.server.limits import LONGEST_SECONDS, MOST_MEBIBYTES, MOST_SECONDS
 
 if TYPE_CHECKING:
     from vwkde.inspection.model.inspector import SurfaceInspector
@@ -286,13 +286,14 @@ def serve(
     read_only: Annotated[bool, typer.Option("--read-only", help="Do not allow adding images to the model.")] = False,
     most: Annotated[int, typer.Option("--max-upload", min=1, help="Size limit of an upload, in MiB.")] = MOST_MEBIBYTES,
     seconds: Annotated[
-        float, typer.Option("--max-seconds", min=1, help="Time limit of a check, in seconds.")
+        float,
+        typer.Option("--max-seconds", min=1, max=LONGEST_SECONDS, help="Time limit of a check, in seconds."),
     ] = MOST_SECONDS,
     token: Annotated[
         str | None,
         typer.Option(
             help="Secret that clients must know. Default: the variable VWKDE_TOKEN; else a new one is made, unless "
-            "only this machine can reach the server.",
+            "only this machine can reach the server and it has no other --name.",
             show_default=False,
         ),
     ] = None,
@@ -303,9 +304,9 @@ def serve(
 ) -> None:
     """Check images in the browser: serve a page, and an API for programs.
 
-    If other machines can reach the server, clients need a token: open
-    the printed link. Nothing is encrypted; for that, put a proxy with
-    TLS in front of it.
+    If other machines can reach the server, or a proxy with a --name
+    lets them in, clients need a token: open the printed link. Nothing
+    is encrypted; for that, put a proxy with TLS in front of it.
     """
     for package in ("fastapi", "uvicorn", "python_multipart"):
         require(package, f"The server needs {package}", "inspect")
@@ -317,7 +318,7 @@ def serve(
 
     inspector = SurfaceInspector.load(model)
     listener = listening.listen(host, port)
-    private = listening.is_private(listener)
+    private = listening.is_private(listener, name or ())
     secret = choose_token(token, private)
     web = make_app(
         inspector,
@@ -332,10 +333,10 @@ def serve(
     if not private:
         changing = "check images" if read_only else "check images and change the model"
         complain(f"warning: everyone who has the link can {changing}; nothing is encrypted without a proxy.", "yellow")
-    web.state.served.station.warm_up()
-    where = listening.address(listener, secret)
-    say(f"{model.name}, {len(inspector.names_)} good images: {where} (stop with Ctrl-C)")
-    with suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt), closing(web.state.served.station) as station:
+        station.warm_up()
+        where = listening.address(listener, secret)
+        say(f"{model.name}, {len(inspector.names_)} good images: {where} (stop with Ctrl-C)")
         listening.make_server(web).run(sockets=[listener])
 
 

@@ -3,8 +3,12 @@
 import json
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
-from threading import Thread
+from functools import partial
+from multiprocessing.process import BaseProcess
+from queue import Queue
+from threading import Event, Thread
 
 import pytest
 
@@ -12,10 +16,12 @@ for package in ("fastapi", "uvicorn", "python_multipart", "PIL", "safetensors"):
     pytest.importorskip(package)
 
 from support import hostile  # noqa: E402
+from support.commands import runner  # noqa: E402
 from support.serving import GOOD, file_of, fit_surfaces, served, surface  # noqa: E402
 from vwkde.inspection.data.errors import ImageError  # noqa: E402
 from vwkde.inspection.data.images import decode_image  # noqa: E402
 from vwkde.inspection.server.patience import Patient  # noqa: E402
+from vwkde.inspection.server.station import Station  # noqa: E402
 from vwkde.inspection.server.token_guard import VARIABLE, choose_token  # noqa: E402
 from vwkde.inspection.server.workers import Allowance, LostWorkerError, TooSlowError, Worker  # noqa: E402
 
@@ -98,6 +104,17 @@ def test_a_task_that_takes_too_long_is_ended_and_the_next_one_done(worker):
         assert worker.do(inspector, hostile.answer, 8) == 8
 
 
+@pytest.mark.parametrize("given", ["inf", "nan", "86401", "0"])
+def test_a_time_limit_is_a_number_of_seconds_up_to_a_day(capfd, monkeypatch, given):
+    status, _, err = runner(capfd, monkeypatch, "inspect", "serve")("-m", "no-such-file", "--max-seconds", given)
+    assert status == 2
+    assert err.startswith("error: Invalid value for '--max-seconds'")
+
+
+def test_a_long_time_limit_is_kept_though_the_system_cannot_wait_so_long_at_once(worker):
+    assert worker.do(fit_surfaces(), hostile.answer, 7, times=10**8) == 7
+
+
 @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="memory is limited on Linux")
 def test_a_task_that_takes_too_much_memory_is_refused_it(worker):
     with pytest.raises(ValueError, match="more memory than the server allows"):
@@ -111,6 +128,28 @@ def test_a_worker_that_is_lost_is_replaced_and_knows_the_model_in_use(worker):
         worker.do(inspector, hostile.end_the_process)  # as the system does if it has no memory left
     assert worker.do(inspector, hostile.count_good) == GOOD
     assert worker.do(fit_surfaces(25), hostile.count_good) == 25
+
+
+def test_a_station_that_is_closed_while_its_workers_start_leaves_none(monkeypatch):
+    started, go_on, start = Queue(), Event(), BaseProcess.start
+
+    def start_slowly(process):
+        started.put(process)
+        assert go_on.wait(10)
+        start(process)
+
+    monkeypatch.setattr(BaseProcess, "start", start_slowly)
+    station = Station(fit_surfaces())
+    station.warm_up()
+    processes = [started.get(timeout=10), started.get(timeout=10)]
+    with ThreadPoolExecutor(1) as pool:
+        closing = pool.submit(station.close)
+        wait([closing], 0.2)
+        go_on.set()
+        closing.result(60)
+    station._checks.shutdown(wait=True)
+    assert not any(process.is_alive() for process in processes)
+    assert started.empty()
 
 
 def test_a_large_table_holds_up_nobody(site):
@@ -155,6 +194,26 @@ def test_trickling_bytes_do_not_keep_a_connection(site, monkeypatch):
             line.sendall(b"G")
             time.sleep(0.05)
     assert time.perf_counter() - start < 15
+
+
+@pytest.mark.parametrize("disposition", ["name=note", "name=image", "name=image; filename=second.png"])
+def test_a_form_has_one_file_and_nothing_else_that_would_be_kept_in_memory(site, disposition):
+    head, part = "--x\r\nContent-Disposition: form-data; ", "name=image; filename=a.png\r\n\r\n"
+    sent = f"{HEAD}Content-Length: 1000000\r\n\r\n{head}{part}\r\n{head}{disposition}\r\n\r\n"
+    with socket.create_connection((site.host, site.port), 10) as line:
+        line.sendall(sent.encode())
+        reply = line.makefile("rb").read().decode()  # comes before the rest is sent
+    assert reply.startswith("HTTP/1.1 400 ")
+    assert "Send a form with one file, named image, and nothing else." in reply
+
+
+def test_a_body_that_can_hold_no_file_is_not_read(site):
+    sent = HEAD.replace("multipart/form-data; boundary=x", "application/x-www-form-urlencoded")
+    with socket.create_connection((site.host, site.port), 10) as line:
+        line.sendall(f"{sent}Content-Length: 1000000\r\n\r\nimage=".encode())
+        reply = line.makefile("rb").read().decode()
+    assert reply.startswith("HTTP/1.1 400 ")
+    assert "The body is not multipart/form-data." in reply
 
 
 def test_a_server_with_too_much_to_do_says_so_before_it_reads():
@@ -202,6 +261,16 @@ def test_with_a_token_nothing_is_served_without_it():
         assert site.ask("GET", "/", headers=own)[0] == 200
         assert site.send("/api/check", FINE, headers=own)[0] == 200
         assert site.ask("GET", "/", headers={"Cookie": "vwkde_token=wrong; ="})[0] == 401
+
+
+@pytest.mark.parametrize("token", [None, TOKEN])
+def test_a_cookie_that_is_long_to_read_is_not_read(token):
+    slow = 'vwkde_token="' + "\\" * 50_000 + '"'
+    with served(fit_surfaces(), token=token) as site:
+        for path in ("/", "/api/model"):
+            assert seconds(partial(site.ask, "GET", path, headers={"Cookie": slow})) < 1
+        for known in (f'a="\\"; vwkde_token={TOKEN} ;b', f"vwkde_token=old; vwkde_token={TOKEN}"):
+            assert site.ask("GET", "/api/model", headers={"Cookie": known})[0] == 200
 
 
 def test_the_token_is_given_or_made_where_others_can_reach_the_server(monkeypatch):

@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse, Response
 from vwkde._runtime.versions import VERSION
 from vwkde.inspection.model.inspector import SurfaceInspector
 from vwkde.inspection.server.api_page import api_page
-from vwkde.inspection.server.guards import BodyLimit, EndsQuietly, OwnHost, QueueLimit, SafeHeaders
+from vwkde.inspection.server.guards import BodyLimit, EndsQuietly, NoCookies, OwnHost, QueueLimit, SafeHeaders
 from vwkde.inspection.server.limits import MOST_BYTES, MOST_WAITING, RETRY_SECONDS
 from vwkde.inspection.server.listening import is_everywhere, own_hosts
 from vwkde.inspection.server.routes import Served, api
@@ -54,6 +54,7 @@ def make_app(
     _add_problems(app)
     app.add_middleware(BodyLimit, most_bytes=most_bytes)
     app.add_middleware(QueueLimit, is_full=lambda: station.is_full)
+    app.add_middleware(NoCookies)
     if token is not None:
         app.add_middleware(TokenGuard, token=token)
     app.add_middleware(OwnHost, hosts={*own_hosts(host), *names}, any_address=is_everywhere(host))

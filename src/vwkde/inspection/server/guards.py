@@ -5,6 +5,7 @@ this machine (DNS rebinding), or post a form to it. So a request must name a hos
 changes or computes anything must not come from a page of another origin.
 """
 
+import re
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable
 from ipaddress import ip_address
@@ -19,6 +20,9 @@ from vwkde.inspection.server.limits import RETRY_SECONDS
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
 """HTTP methods that change nothing."""
+
+_HOST = re.compile(r"(?:\[([^][@/?#\s]+)\]|([^][@/?#\s:]+))(?::[0-9]*)?")
+"""An IPv6 address in brackets or a name, then perhaps a port; unlike in a URL, there is no user and no path."""
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
@@ -58,10 +62,8 @@ class OwnHost:
         return None
 
     def _is_own(self, host: str) -> bool:
-        try:
-            name = urlsplit(f"//{host}").hostname or ""
-        except ValueError:
-            return False
+        found = _HOST.fullmatch(host)
+        name = (found[1] or found[2]).lower() if found else ""
         return name in self.hosts or (self.any_address and _is_address(name))
 
 
@@ -107,6 +109,19 @@ class QueueLimit:
         headers = {"Retry-After": str(RETRY_SECONDS), "Connection": "close"}
         reason = "The server has too much to do. Try again in a moment."
         await JSONResponse({"detail": reason}, 503, headers)(scope, receive, send)
+
+
+class NoCookies:
+    """Takes cookies from requests: the application needs none, and to parse what a client sends can take very long."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on without cookies."""
+        if scope["type"] == "http":
+            scope = {**scope, "headers": [each for each in scope["headers"] if each[0].lower() != b"cookie"]}
+        await self.app(scope, receive, send)
 
 
 class EndsQuietly:

@@ -10,6 +10,8 @@ MOST_TABLE_BYTES = 8 * 2**20
 
 MOST_SECONDS = 60
 """Default maximum time of a check, after the image is decoded; an addition may take as long for each good image."""
+LONGEST_SECONDS = 86_400
+"""Largest time limit that can be chosen, a day: without any limit, two images could keep everybody out for good."""
 DECODE_SECONDS = 0.5
 """Maximum processor time to decode an image of one megapixel; larger ones get more in proportion."""
 BUSY_FACTOR = 10.0

@@ -1,6 +1,7 @@
 """Where a server listens, and its host names."""
 
 import socket
+from collections.abc import Iterable
 from ipaddress import ip_address
 from urllib.parse import quote
 
@@ -26,9 +27,16 @@ def listen(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def is_private(listener: socket.socket) -> bool:
-    """Return whether only this machine can reach the socket."""
-    return ip_address(listener.getsockname()[0]).is_loopback
+def is_private(listener: socket.socket, names: Iterable[str] = ()) -> bool:
+    """Return whether only this machine can reach the socket; a name for others means that a proxy lets them in."""
+    return all(map(_is_loopback, (listener.getsockname()[0], *names)))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host.lower() == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def address(listener: socket.socket, token: str | None = None) -> str:

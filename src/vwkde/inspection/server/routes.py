@@ -15,7 +15,7 @@ from vwkde.inspection.server import tasks
 from vwkde.inspection.server.limits import MOST_TABLE_BYTES
 from vwkde.inspection.server.replies import Judgement, Model, Problem, Rows
 from vwkde.inspection.server.station import Station
-from vwkde.inspection.server.uploads import Sent, body_of, label
+from vwkde.inspection.server.uploads import OneFile, Sent, body_of, label
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,16 @@ def _served(request: Request) -> Served:
 
 Here = Annotated[Served, Depends(_served)]
 
-api = APIRouter(prefix="/api")
+api = APIRouter(prefix="/api", route_class=OneFile)
 _refusals: dict[int | str, dict[str, Any]] = {
     403: {"model": Problem, "description": "The request comes from another site, or is not allowed"},
     413: {"model": Problem, "description": "The upload is too large"},
     422: {"model": Problem, "description": "The file cannot be used as an image"},
     503: {"model": Problem, "description": "There is too much to do; the header Retry-After says when to try again"},
+}
+_form_refusals: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "The request is no form with one file and nothing else"},
+    **_refusals,
 }
 _add_refusals: dict[int | str, dict[str, Any]] = {
     409: {"model": Problem, "description": "The model file cannot be read, or another program is changing it"},
@@ -63,13 +67,13 @@ async def model(here: Here) -> Model:
     return _describe(here, here.station.inspector)
 
 
-@api.post("/check", responses=_refusals)
+@api.post("/check", responses=_form_refusals)
 async def check(request: Request, image: UploadFile, here: Here) -> Judgement:
     """Check an image."""
     return await here.station.do(tasks.check, Sent(request, image).read, label(image.filename or ""))
 
 
-@api.post("/add", responses=_refusals | _add_refusals)
+@api.post("/add", responses=_form_refusals | _add_refusals)
 async def add(request: Request, image: UploadFile, here: Here) -> Model:
     """Add a good image to the model, and update the threshold. An image that the model knows is not added again."""
     if here.read_only:
@@ -88,7 +92,7 @@ async def good(name: str, here: Here) -> Response:
     return Response(encode_png(inspector.thumbnail(name)), media_type="image/png")
 
 
-@api.post("/picture", responses=_refusals | {200: {"content": {"image/png": {}}}}, response_class=Response)
+@api.post("/picture", responses=_form_refusals | {200: {"content": {"image/png": {}}}}, response_class=Response)
 async def picture(request: Request, image: UploadFile, here: Here) -> Response:
     """Return an image as a gray PNG, for browsers that cannot show its format; a large image is reduced."""
     png = await here.station.do(tasks.picture, Sent(request, image).read, label(image.filename or ""))

@@ -92,7 +92,7 @@ class Station:
         for pool in (self._checks, self._changes, self._tables):
             pool.shutdown(wait=False, cancel_futures=True)
         for worker in (*self._workers, self._changer, self._clerk):
-            worker.end()
+            worker.close()
 
     async def do(self, task: Task, read: Read, *arguments: Any) -> Any:
         """Do a task with the inspector that is in use when its turn comes, and with what `read` then returns."""

@@ -1,12 +1,16 @@
-"""What clients send: names become labels, bodies are read up to a limit."""
+"""What clients send: names become labels, forms have one file, bodies are read up to a limit."""
 
 import unicodedata
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from fastapi import HTTPException, Request, UploadFile
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException as StarletteHTTPException
 
 _LONGEST_NAME = 200
 _IN_MEMORY = 2**20
@@ -18,6 +22,37 @@ def label(name: str) -> str:
     printable = "".join(character for character in name if unicodedata.category(character)[0] != "C")
     last = printable.replace("\\", "/").rsplit("/", 1)[-1].strip()[:_LONGEST_NAME]
     return last if last.strip(".") else "image"
+
+
+class OneFile(APIRoute):
+    """A route that takes forms of one file and no fields: these would be kept in memory while the rest is awaited."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the usual handler, but for forms of this kind."""
+        handle = super().get_route_handler()
+
+        async def answer(request: Request) -> Response:
+            return await handle(_OneFileRequest(request.scope, request.receive))
+
+        return answer
+
+
+class _OneFileRequest(Request):
+    async def form(self) -> FormData:  # type: ignore[override]
+        """Return the file; anything else is refused as soon as it is seen."""
+        kind = self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "multipart/form-data":
+            raise _no_form("The body is not multipart/form-data.")
+        try:
+            return await super().form(max_files=1, max_fields=0)
+        except StarletteHTTPException as error:
+            raise (_no_form(error.detail) if error.status_code == 400 else error) from None
+
+
+def _no_form(reason: str) -> HTTPException:
+    return HTTPException(
+        400, f"{reason} Send a form with one file, named image, and nothing else.", {"Connection": "close"}
+    )
 
 
 class Sent:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from threading import Lock
 from time import monotonic
 from typing import Any
 
@@ -14,6 +15,9 @@ from vwkde.inspection.server.worker import MEGAPIXEL, Task, work
 
 _START_SECONDS = 120.0
 """Time for a worker to start: it loads the library first."""
+
+_LONGEST_WAIT = 3600.0
+"""Seconds to wait at once: systems refuse to wait for more than some weeks."""
 
 
 class TooSlowError(ValueError):
@@ -41,6 +45,8 @@ class Worker:
         self._process: BaseProcess | None = None
         self._line: Connection | None = None
         self._inspector: SurfaceInspector | None = None
+        self._is_closed = False
+        self._changing = Lock()  # a server that ends closes workers while other threads start and use them
 
     def do(self, inspector: SurfaceInspector, task: Task, *arguments: Any, times: int = 1) -> Any:
         """Return what the task returns for this inspector, or raise what it raises; it may take `times` as long."""
@@ -56,33 +62,45 @@ class Worker:
             raise
 
     def end(self) -> None:
-        """End the process, whatever it does."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.join()
-        if self._line is not None:
-            self._line.close()
-        self._process = self._line = self._inspector = None
+        """End the process, whatever it does; the next task starts another."""
+        with self._changing:
+            if self._process is not None:
+                self._process.kill()
+                self._process.join()
+            if self._line is not None:
+                self._line.close()
+            self._process = self._line = self._inspector = None
+
+    def close(self) -> None:
+        """End the process, and start no other."""
+        self._is_closed = True
+        self.end()
 
     def _ready(self, inspector: SurfaceInspector) -> Connection:
         """Return the line to a process that has this inspector."""
         if self._line is None or self._process is None or not self._process.is_alive():
             self.end()
-            self._line = self._start()
+            line = self._start()
+            _await_ready(line)
+        else:
+            line = self._line
         if self._inspector is not inspector:
-            self._line.send(inspector)
+            line.send(inspector)
             self._inspector = inspector
-            _await_ready(self._line)
-        return self._line
+            _await_ready(line)
+        return line
 
     def _start(self) -> Connection:
         context = _context()
-        line, theirs = context.Pipe()
-        arguments = theirs, self._allowance.memory, self._allowance.decode_seconds
-        self._process = context.Process(target=work, args=arguments, daemon=True)
-        self._process.start()
-        theirs.close()
-        _await_ready(line)
+        with self._changing:
+            if self._is_closed:
+                raise LostWorkerError("The server is being stopped.")
+            line, theirs = context.Pipe()
+            arguments = theirs, self._allowance.memory, self._allowance.decode_seconds
+            process = context.Process(target=work, args=arguments, daemon=True)
+            process.start()
+            theirs.close()
+            self._process, self._line = process, line
         return line
 
     def _result(self, line: Connection, inspector: SurfaceInspector, times: int) -> Any:
@@ -113,7 +131,7 @@ def _await_ready(line: Connection) -> None:
 
 def _received(line: Connection, limit: float) -> tuple[str, Any]:
     end = monotonic() + limit
-    while not line.poll(max(0.0, end - monotonic())):
+    while not line.poll(min(_LONGEST_WAIT, max(0.0, end - monotonic()))):
         if monotonic() >= end:
             raise TooSlowError(f"The image takes longer than {limit:g} seconds; save it in another format, or smaller.")
     kind, value = line.recv()
