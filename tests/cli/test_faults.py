@@ -17,6 +17,7 @@ from support.commands import runner
 from support.serving import file_of, fit_surfaces, surface
 from vwkde.inspection import SurfaceInspector
 from vwkde.inspection.model.inspector import SurfaceInspector as Inspector
+from vwkde.inspection.runs import evaluator
 
 RANDOM = np.random.default_rng(0)
 
@@ -118,6 +119,44 @@ def test_a_terminal_is_shown_names_and_does_not_obey_them(run, folder, name):
         shown = out + err
         assert shown
         assert all(each.isprintable() for each in shown.replace("\n", ""))
+
+
+def labelled_set(folder):
+    """Write a small data set: four good images, and two to test."""
+    for name, seeds in (("train/good", range(4)), ("test/good", [700]), ("test/hole", [701])):
+        (folder / name).mkdir(parents=True)
+        for seed in seeds:
+            (folder / name / f"{seed}.png").write_bytes(file_of(surface(seed, name == "test/hole", 64)))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_evaluation_replaces_only_a_model_that_it_wrote(run, folder, monkeypatch):
+    monkeypatch.setattr(evaluator, "_REPETITIONS", 10)
+    labelled_set(folder / "ds")
+    model = folder / "ds" / "model.vwkde"
+    command = ("inspect", "eval", "ds", "-o", "ds")
+    for content in (b"a text", (folder / "part.vwkde").read_bytes()):
+        model.write_bytes(content)
+        with monkeypatch.context() as patch:
+            patch.setattr(Inspector, "fit", None)  # found before the fit
+            status, _, err = run(*command)
+        assert (status, err.count("\n")) == (2, 1)
+        assert "ds/model.vwkde: already exists, and no evaluation wrote it" in err
+        assert model.read_bytes() == content
+        assert not (folder / "ds" / "results.json").exists()
+    status, out, _ = run(*command, "--force", "--json")
+    assert (status, json.loads(out)) == (0, json.loads((folder / "ds" / "results.json").read_text()))
+    assert run("inspect", "check", "ds/test", "-m", "ds/model.vwkde", "-o", "ds")[0] in (0, 1)
+    assert run(*command)[0] == 0
+    SurfaceInspector.load(model).add([("x", np.full((64, 64), 0.5))]).save(model)
+    changed = model.read_bytes()
+    assert run(*command)[0] == 2
+    assert model.read_bytes() == changed
+    model.unlink()
+    model.mkdir()
+    status, _, err = run(*command, "--force")
+    assert status == 2
+    assert "ds/model.vwkde: is a folder" in err
 
 
 def test_pictures_behind_a_link_are_left_alone(run, folder):
