@@ -14,7 +14,7 @@ pytest.importorskip("safetensors")
 from support.serving import as_seen, file_of, fit_surfaces, surface
 from vwkde.exceptions import RepeatedImagesWarning
 from vwkde.inspection import ModelFileError, SurfaceInspector
-from vwkde.inspection.model.container import read_container, write_container
+from vwkde.inspection.model.container import read_container, stated_digest, write_container
 from vwkde.inspection.model.history import this_user
 
 NEW = [("a.png", as_seen(surface(300))), ("b.png", as_seen(surface(301)))]
@@ -97,6 +97,19 @@ def test_an_addition_is_known_by_who_and_when_and_is_taken_back_to_the_last_bit(
     assert [change.kind for change in again.changes_] == ["add", "add", "undo", "undo"]
     with pytest.raises(ValueError, match="nothing to undo"):
         again.undo()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_is_no_model_and_is_not_waited_for(path):
+    pipe = path.with_name("pipe.vwkde")
+    os.mkfifo(pipe)
+    for place, words in ((pipe, "is not a regular file"), (path.parent, "this is a folder")):
+        with pytest.raises(ModelFileError, match=words):
+            SurfaceInspector.load(place)
+    assert stated_digest(pipe) is None
+    with pytest.raises(OSError, match="not a regular file"):
+        fit_surfaces().save(pipe)
+    assert pipe.is_fifo()
 
 
 def test_a_link_to_a_model_stays_a_link(path):

@@ -55,6 +55,10 @@ def read_container(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any],
     _require_safetensors()
     from safetensors import SafetensorError, safe_open
 
+    if path.is_dir():
+        raise ModelFileError(f"{path}: this is a folder, not a model file. Name a file in it.")
+    if _is_special(path):
+        raise ModelFileError(f"{path}: is not a regular file, but a pipe or a device. Name a model file.")
     try:
         with safe_open(path, framework="numpy") as file:
             header = file.metadata() or {}
@@ -64,8 +68,6 @@ def read_container(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any],
         raise ModelFileError(
             f"{path}: there is no such file. Check the name, or fit a model and save it there."
         ) from None
-    except IsADirectoryError:
-        raise ModelFileError(f"{path}: this is a folder, not a model file.") from None
     except SafetensorError:
         raise ModelFileError(f"{path}: not a model file, or damaged. Fit the model again, or restore a copy.") from None
     except OSError as error:
@@ -81,6 +83,8 @@ def stated_digest(path: Path) -> str | None:
     _require_safetensors()
     from safetensors import SafetensorError, safe_open
 
+    if _is_special(path):
+        return None
     try:
         with safe_open(path, framework="numpy") as file:
             header = file.metadata() or {}
@@ -91,6 +95,11 @@ def stated_digest(path: Path) -> str | None:
 
 def _require_safetensors() -> None:
     require("safetensors", "Inspection needs safetensors", "inspect")
+
+
+def _is_special(path: Path) -> bool:
+    """Return whether this is a pipe or a device: opening a pipe waits for a writer, and cannot be interrupted."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _version(path: Path, header: Mapping[str, str]) -> int:
