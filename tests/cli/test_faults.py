@@ -121,6 +121,32 @@ def test_a_terminal_is_shown_names_and_does_not_obey_them(run, folder, name):
         assert all(each.isprintable() for each in shown.replace("\n", ""))
 
 
+SPECIAL = [
+    ("drift", "p.csv", "q.csv", "-o"),
+    ("drift", "fit", "p.csv", "-o"),
+    (*RATIO,),
+    ("reweight", "p.csv", "q.csv", "-o"),
+    ("inspect", "fit", "new", "-o"),
+    ("inspect", "check", "new", "-m"),
+    ("inspect", "history", "-m"),
+]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+@pytest.mark.parametrize("command", SPECIAL)
+def test_a_pipe_or_device_is_neither_read_nor_replaced(run, folder, command):
+    os.mkfifo(folder / "pipe.csv")
+    (folder / "link.csv").symlink_to("/dev/stdout")
+    (folder / "null.csv").symlink_to(os.devnull)
+    reads = command[-1] == "-m"
+    for name in ("pipe.csv", "null.csv", *(() if reads else ("link.csv", "null.csv --force"))):
+        status, _, err = run(*command, *name.split())
+        assert (status, err.count("\n")) == (2, 1)
+        assert f"{name.split()[0]}: is not a regular file" in err
+    assert (folder / "pipe.csv").is_fifo()
+    assert (folder / "link.csv").is_symlink()
+
+
 def labelled_set(folder):
     """Write a small data set: four good images, and two to test."""
     for name, seeds in (("train/good", range(4)), ("test/good", [700]), ("test/hole", [701])):

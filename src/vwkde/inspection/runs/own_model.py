@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from vwkde._runtime.files import can_be_replaced
 from vwkde.inspection.model.container import stated_digest
 from vwkde.inspection.runs.earlier import read_results
 from vwkde.inspection.runs.output import OutputError
@@ -21,8 +22,9 @@ OWN_MODEL = "model_written"
 def check_own_model(folder: Path, force: bool = False) -> None:
     """Raise an error if there is a file in place of the model that no evaluation wrote there, unless forced."""
     path = folder / MODEL
-    if path.is_dir():
-        raise OutputError(f"{path}: is a folder, but the model is written there. Choose another folder.")
+    if not can_be_replaced(path):
+        what = "a folder" if path.is_dir() else "not a regular file"
+        raise OutputError(f"{path}: is {what}, but the model is written there. Choose another folder.")
     if not force and os.path.lexists(path) and not _is_own(path):
         raise OutputError(
             f"{path}: already exists, and no evaluation wrote it, or it was changed since. Choose another folder, or "
