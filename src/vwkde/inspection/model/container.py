@@ -20,6 +20,8 @@ VERSION = 3
 """Increased whenever older versions of vwkde would misread the file. Files of all earlier formats are still read."""
 _SETTINGS_UNCHECKED = 1
 """The last version whose digest covers the arrays only."""
+_MOST_DIGITS = 9
+"""Of a version; Python refuses to read numbers of thousands of digits."""
 
 
 class ModelFileError(ValueError):
@@ -68,7 +70,9 @@ def read_container(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any],
         raise ModelFileError(
             f"{path}: there is no such file. Check the name, or fit a model and save it there."
         ) from None
-    except SafetensorError:
+    except ModelFileError:
+        raise
+    except (SafetensorError, TypeError, AttributeError, ValueError):  # the last ones for types that NumPy lacks
         raise ModelFileError(f"{path}: not a model file, or damaged. Fit the model again, or restore a copy.") from None
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be read: {error.strerror or error}.") from None
@@ -106,7 +110,7 @@ def _version(path: Path, header: Mapping[str, str]) -> int:
     if header.get("format") != FORMAT:
         raise ModelFileError(f"{path}: a safetensors file, but not one written by vwkde.")
     version = header.get("version", "")
-    if not version.isdecimal():
+    if not version.isdecimal() or len(version) > _MOST_DIGITS:
         raise ModelFileError(f"{path}: damaged: the format version cannot be read. Fit again, or restore a copy.")
     if int(version) > VERSION:
         raise ModelFileError(
@@ -119,7 +123,7 @@ def _version(path: Path, header: Mapping[str, str]) -> int:
 def _settings(path: Path, written: str) -> dict[str, Any]:
     try:
         settings = json.loads(written)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, or lists in lists in lists
         settings = None
     if not isinstance(settings, dict):
         raise ModelFileError(f"{path}: damaged: the settings cannot be read. Fit the model again, or restore a copy.")
