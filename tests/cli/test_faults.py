@@ -16,6 +16,7 @@ pytest.importorskip("safetensors")
 from support.commands import runner
 from support.serving import file_of, fit_surfaces, surface
 from vwkde.inspection import SurfaceInspector
+from vwkde.inspection.model.container import read_container, write_container
 from vwkde.inspection.model.inspector import SurfaceInspector as Inspector
 from vwkde.inspection.runs import evaluator
 
@@ -183,6 +184,32 @@ def test_an_evaluation_replaces_only_a_model_that_it_wrote(run, folder, monkeypa
     status, _, err = run(*command, "--force")
     assert status == 2
     assert "ds/model.vwkde: is a folder" in err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("mi", "odd.csv"),
+        ("mi", "odd.csv", "--json"),
+        ("reweight", "odd.csv", "odd.csv", "-o", "out.csv"),
+        ("drift", "odd.csv", "odd.csv"),
+        ("inspect", "show", "-m", "odd.vwkde"),
+        ("inspect", "show", "-m", "odd.vwkde", "--json"),
+    ],
+)
+def test_a_terminal_does_not_obey_what_is_in_a_file(run, folder, command):
+    odd = "a\x9b2J\u202e"
+    values = np.random.default_rng(1).normal(size=(40, 2))
+    np.savetxt(folder / "odd.csv", values, delimiter=",", header=f"{odd},b", comments="", encoding="utf-8")
+    if "odd.vwkde" in command:
+        arrays, settings, _ = read_container(folder / "part.vwkde")
+        write_container(folder / "odd.vwkde", arrays, {**settings, "made": {"note": odd}})
+    _, out, err = run(*command)
+    shown = out + err
+    assert shown
+    assert all(each.isprintable() for each in shown.replace("\n", ""))
+    if "--json" in command:
+        assert json.dumps(odd).strip('"') in out
 
 
 def test_pictures_behind_a_link_are_left_alone(run, folder):
