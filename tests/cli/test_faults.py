@@ -15,6 +15,7 @@ pytest.importorskip("safetensors")
 
 from support.commands import runner
 from support.serving import file_of, fit_surfaces, surface
+from vwkde._data.tables import read_table
 from vwkde.inspection import SurfaceInspector
 from vwkde.inspection.model.container import read_container, write_container
 from vwkde.inspection.model.inspector import SurfaceInspector as Inspector
@@ -53,6 +54,36 @@ def test_an_input_is_overwritten_only_by_force(run, folder, name):
     assert {each.name: each.read_bytes() for each in folder.glob("*.csv")} == before
     assert run(*RATIO, name, "--force")[0] == 0
     assert (folder / name).read_bytes() != before[os.path.basename(name)]
+
+
+OVERWRITERS = [
+    (("reweight", "p.csv", "q.csv", "--estimator", "logistic"), ("p.csv", "q.csv")),
+    (("drift", "p.csv", "q.csv"), ("p.csv", "q.csv")),
+    (("drift", "fit", "p.csv"), ("p.csv",)),
+    (("drift", "check", "ref.model", "q.csv"), ("ref.model", "q.csv")),
+]
+
+
+@pytest.mark.parametrize(("command", "inputs"), OVERWRITERS)
+def test_weights_and_reports_overwrite_an_input_only_by_force(run, folder, command, inputs):
+    assert run("drift", "fit", "p.csv", "-o", "ref.model")[0] == 0
+    for name in inputs:
+        before = (folder / name).read_bytes()
+        status, _, err = run(*command, "-o", name)
+        assert (status, err.count("\n")) == (2, 1)
+        assert err.startswith(f"error: {name}: is an input of this command")
+        assert (folder / name).read_bytes() == before
+    assert run(*command, "-o", name, "--force")[0] in (0, 1)
+    assert (folder / name).read_bytes() != before
+
+
+def test_a_first_line_with_an_endless_field_is_told(run, folder):
+    (folder / "long.csv").write_text(f"a,{'b' * 200_000}\n1,2\n3,4\n")
+    status, _, err = run("kl", "long.csv", "q.csv")
+    assert (status, err.count("\n")) == (2, 1)
+    assert err.startswith("error: long.csv: the first line")
+    with pytest.raises(ValueError, match=r"long\.csv: the first line"):
+        read_table(folder / "long.csv")
 
 
 def test_a_model_does_not_replace_a_file_of_another_kind(run, folder):
