@@ -174,7 +174,7 @@ CRAFTED = [
     ("random_state", lambda _: -1),
     ("matrix", lambda array: array * 1e300),
     ("mean", lambda array: array * 1e300),
-    ("patches", lambda array: array * np.float32(1e30)),
+    ("patches", lambda array: array * np.float32(1e35)),
     ("scores", lambda array: array * 1e300),
     ("peaks", lambda array: array * 1e300),
     ("sums", lambda array: array * 1e300),

@@ -15,11 +15,12 @@ from vwkde.inspection.model.features import FeatureSet, by_neighbours
 from vwkde.inspection.model.measuring import thumbnail_shape
 from vwkde.inspection.model.parameters import check_count, check_enough
 
-_WIDEST, _NARROWEST = 1e12, 1e-12
-"""Limits of the widths of kernels and, from above, of coordinates. Those of a fit are near one; of numbers within these
-limits the fourth powers are finite, and no square is zero."""
-_HIGHEST = 1e100
-"""Largest score, in nats: sums of scores stay finite."""
+_WIDEST, _NARROWEST = 1e15, 1e-15
+"""Limits of the widths of kernels. Those of a fit are near one; of these the fourth powers are finite, and no square is
+zero."""
+_LARGEST = {"mean": 1e12, "matrix": 1e20, "patches": 1e30, "scores": 1e100, "peaks": 1e100, "sums": 1e100}
+"""Largest numbers of arrays. Features are of the size of gray values; a matrix is large where a feature hardly varies.
+Coordinates are then within single precision, and sums of scores are finite."""
 
 
 def check_sound(arrays: Mapping[str, NDArray[Any]], settings: Mapping[str, Any], features: FeatureSet) -> None:
@@ -87,8 +88,7 @@ def _check_arrays(arrays: Mapping[str, NDArray[Any]], images: int, patches: int,
     for name, shape in shapes.items():
         array = arrays[name]
         _need(array.dtype.kind == "f" and array.shape == shape, f"{name} must be numbers of shape {shape}")
-        most = _WIDEST if name in ("patches", "mean", "matrix") else _HIGHEST
-        _need(is_within(array, most), f"{name} must be finite numbers, at most {most:g}")
+        _need(is_within(array, _LARGEST[name]), f"{name} must be finite numbers, at most {_LARGEST[name]:g}")
 
 
 def _check_pictures(pictures: NDArray[Any], shape: tuple[int, ...]) -> None:
@@ -98,7 +98,8 @@ def _check_pictures(pictures: NDArray[Any], shape: tuple[int, ...]) -> None:
 def _check_optional(arrays: Mapping[str, NDArray[Any]], image_shape: tuple[int, ...]) -> None:
     """Check the arrays that not every model has."""
     bad, ignored = arrays.get("bad", np.empty(0)), arrays.get("ignored")
-    _need(bad.dtype.kind == "f" and bad.ndim == 1 and is_within(bad, _HIGHEST), "bad must be a list of scores")
+    are_scores = bad.dtype.kind == "f" and bad.ndim == 1 and is_within(bad, _LARGEST["scores"])
+    _need(are_scores, "bad must be a list of scores")
     if ignored is not None:
         _need(ignored.dtype == np.uint8 and ignored.shape == image_shape, "ignored must be a mask of the images")
 
