@@ -15,8 +15,11 @@ pytest.importorskip("safetensors")
 
 from support.commands import runner
 from support.serving import file_of, fit_surfaces, surface
+from vwkde._data.tables import read_table
 from vwkde.inspection import SurfaceInspector
+from vwkde.inspection.model.container import read_container, write_container
 from vwkde.inspection.model.inspector import SurfaceInspector as Inspector
+from vwkde.inspection.runs import evaluator
 
 RANDOM = np.random.default_rng(0)
 
@@ -51,6 +54,36 @@ def test_an_input_is_overwritten_only_by_force(run, folder, name):
     assert {each.name: each.read_bytes() for each in folder.glob("*.csv")} == before
     assert run(*RATIO, name, "--force")[0] == 0
     assert (folder / name).read_bytes() != before[os.path.basename(name)]
+
+
+OVERWRITERS = [
+    (("reweight", "p.csv", "q.csv", "--estimator", "logistic"), ("p.csv", "q.csv")),
+    (("drift", "p.csv", "q.csv"), ("p.csv", "q.csv")),
+    (("drift", "fit", "p.csv"), ("p.csv",)),
+    (("drift", "check", "ref.model", "q.csv"), ("ref.model", "q.csv")),
+]
+
+
+@pytest.mark.parametrize(("command", "inputs"), OVERWRITERS)
+def test_weights_and_reports_overwrite_an_input_only_by_force(run, folder, command, inputs):
+    assert run("drift", "fit", "p.csv", "-o", "ref.model")[0] == 0
+    for name in inputs:
+        before = (folder / name).read_bytes()
+        status, _, err = run(*command, "-o", name)
+        assert (status, err.count("\n")) == (2, 1)
+        assert err.startswith(f"error: {name}: is an input of this command")
+        assert (folder / name).read_bytes() == before
+    assert run(*command, "-o", name, "--force")[0] in (0, 1)
+    assert (folder / name).read_bytes() != before
+
+
+def test_a_first_line_with_an_endless_field_is_told(run, folder):
+    (folder / "long.csv").write_text(f"a,{'b' * 200_000}\n1,2\n3,4\n")
+    status, _, err = run("kl", "long.csv", "q.csv")
+    assert (status, err.count("\n")) == (2, 1)
+    assert err.startswith("error: long.csv: the first line")
+    with pytest.raises(ValueError, match=r"long\.csv: the first line"):
+        read_table(folder / "long.csv")
 
 
 def test_a_model_does_not_replace_a_file_of_another_kind(run, folder):
@@ -118,6 +151,96 @@ def test_a_terminal_is_shown_names_and_does_not_obey_them(run, folder, name):
         shown = out + err
         assert shown
         assert all(each.isprintable() for each in shown.replace("\n", ""))
+
+
+SPECIAL = [
+    ("drift", "p.csv", "q.csv", "-o"),
+    ("drift", "fit", "p.csv", "-o"),
+    (*RATIO,),
+    ("reweight", "p.csv", "q.csv", "-o"),
+    ("inspect", "fit", "new", "-o"),
+    ("inspect", "check", "new", "-m"),
+    ("inspect", "history", "-m"),
+]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+@pytest.mark.parametrize("command", SPECIAL)
+def test_a_pipe_is_neither_read_nor_replaced(run, folder, command):
+    os.mkfifo(folder / "pipe.csv")
+    (folder / "link.csv").symlink_to("/dev/stdout")
+    (folder / "alias.csv").symlink_to("pipe.csv")
+    reads = command[-1] == "-m"
+    for name in ("pipe.csv", "alias.csv", *(() if reads else ("link.csv", "pipe.csv --force"))):
+        status, _, err = run(*command, *name.split())
+        assert (status, err.count("\n")) == (2, 1)
+        assert f"{name.split()[0]}: is not a regular file" in err
+    assert (folder / "pipe.csv").is_fifo()
+    assert (folder / "link.csv").is_symlink()
+
+
+def labelled_set(folder):
+    """Write a small data set: four good images, and two to test."""
+    for name, seeds in (("train/good", range(4)), ("test/good", [700]), ("test/hole", [701])):
+        (folder / name).mkdir(parents=True)
+        for seed in seeds:
+            (folder / name / f"{seed}.png").write_bytes(file_of(surface(seed, name == "test/hole", 64)))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_evaluation_replaces_only_a_model_that_it_wrote(run, folder, monkeypatch):
+    monkeypatch.setattr(evaluator, "_REPETITIONS", 10)
+    labelled_set(folder / "ds")
+    model = folder / "ds" / "model.vwkde"
+    command = ("inspect", "eval", "ds", "-o", "ds")
+    for content in (b"a text", (folder / "part.vwkde").read_bytes()):
+        model.write_bytes(content)
+        with monkeypatch.context() as patch:
+            patch.setattr(Inspector, "fit", None)  # found before the fit
+            status, _, err = run(*command)
+        assert (status, err.count("\n")) == (2, 1)
+        assert "ds/model.vwkde: already exists, and no evaluation wrote it" in err
+        assert model.read_bytes() == content
+        assert not (folder / "ds" / "results.json").exists()
+    status, out, _ = run(*command, "--force", "--json")
+    assert (status, json.loads(out)) == (0, json.loads((folder / "ds" / "results.json").read_text()))
+    assert run("inspect", "check", "ds/test", "-m", "ds/model.vwkde", "-o", "ds")[0] in (0, 1)
+    assert run(*command)[0] == 0
+    SurfaceInspector.load(model).add([("x", np.full((64, 64), 0.5))]).save(model)
+    changed = model.read_bytes()
+    assert run(*command)[0] == 2
+    assert model.read_bytes() == changed
+    model.unlink()
+    model.mkdir()
+    status, _, err = run(*command, "--force")
+    assert status == 2
+    assert "ds/model.vwkde: is a folder" in err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("mi", "odd.csv"),
+        ("mi", "odd.csv", "--json"),
+        ("reweight", "odd.csv", "odd.csv", "-o", "out.csv"),
+        ("drift", "odd.csv", "odd.csv"),
+        ("inspect", "show", "-m", "odd.vwkde"),
+        ("inspect", "show", "-m", "odd.vwkde", "--json"),
+    ],
+)
+def test_a_terminal_does_not_obey_what_is_in_a_file(run, folder, command):
+    odd = "a\x9b2J\u202e"
+    values = np.random.default_rng(1).normal(size=(40, 2))
+    np.savetxt(folder / "odd.csv", values, delimiter=",", header=f"{odd},b", comments="", encoding="utf-8")
+    if "odd.vwkde" in command:
+        arrays, settings, _ = read_container(folder / "part.vwkde")
+        write_container(folder / "odd.vwkde", arrays, {**settings, "made": {"note": odd}})
+    _, out, err = run(*command)
+    shown = out + err
+    assert shown
+    assert all(each.isprintable() for each in shown.replace("\n", ""))
+    if "--json" in command:
+        assert json.dumps(odd).strip('"') in out
 
 
 def test_pictures_behind_a_link_are_left_alone(run, folder):

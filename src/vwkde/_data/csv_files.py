@@ -30,13 +30,23 @@ def read_csv(path: Path, header: bool | None = None) -> Frame:
     if not head:
         raise ValueError("the file is empty; it must have at least one row.")
     delimiter = next((mark for mark in "\t;, " if mark in head[0].strip()), ",")
-    first = next(csv.reader(head[:1], delimiter=delimiter))
+    first = _fields(head[0], delimiter)
     decimal = "," if delimiter != "," and "," in head[-1] else "."
     numbered = [str(place) for place in range(len(first))]
     rest = _read(path, delimiter, decimal, 1, numbered) if len(head) > 1 else pa.table([[]] * len(first), numbered)
     if _are_names(first, rest, decimal) if header is None else header:
         return Frame(rest.rename_columns(first), tuple(first))
     return Frame(_read(path, delimiter, decimal, 0, numbered), None)
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    """Return the fields of the first line."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter))
+    except csv.Error as error:
+        raise ValueError(
+            f"the first line cannot be divided into fields ({error}); check that it has names or numbers only."
+        ) from None
 
 
 def _read(path: Path, delimiter: str, decimal: str, skip: int, names: list[str]) -> pa.Table:

@@ -1,5 +1,6 @@
 """Atomic file writes: a file is written completely or not at all."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -9,12 +10,20 @@ from typing import IO, Any
 from uuid import uuid4
 
 
+def can_be_replaced(path: Path) -> bool:
+    """Return whether a file can be put there: nothing is there, or a regular file. Links are followed."""
+    return os.path.isfile(os.path.realpath(path)) or not path.exists()
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing bytes; it appears under its name only when all its data are on disk.
 
-    An existing file keeps its mode, and a link stays a link: the file that it points to is replaced.
+    An existing file keeps its mode, and a link stays a link: the file that it points to is replaced. A pipe or a device
+    is not replaced.
     """
+    if not can_be_replaced(path) and not path.is_dir():  # the system has its own words for folders
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     path = Path(os.path.realpath(path))
     temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)

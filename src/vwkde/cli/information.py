@@ -8,7 +8,7 @@ import typer
 
 from vwkde._answers.permutation import check_permutations
 from vwkde._runtime.exports import garbage_left
-from vwkde.cli.console import bars
+from vwkde.cli.console import bars, say
 from vwkde.cli.estimates import Columns, Denominator, Numerator
 from vwkde.cli.options import FINDING, Dates, Header, Json, Missing, Seed, names_in
 
@@ -109,7 +109,7 @@ def two_samples(
         typer.echo(json.dumps({"differ": differ, "level": level, **result.to_dict()}, indent=2))
     else:
         verdict = "the samples differ" if differ else "no difference found"
-        typer.echo(f"{verdict} at the level {level:g}\n{result}")
+        say(f"{verdict} at the level {level:g}\n{result}")
     if differ:
         raise typer.Exit(FINDING)
 
@@ -137,4 +137,4 @@ def _number_if_one(text: str | None) -> int | str | None:
 
 
 def _print(result: Any, as_json: bool) -> None:
-    typer.echo(json.dumps(result.to_dict(), indent=2) if as_json else str(result))
+    say(json.dumps(result.to_dict(), indent=2) if as_json else str(result))

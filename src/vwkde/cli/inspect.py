@@ -52,6 +52,9 @@ Rate = Annotated[
     typer.Option(help="Share of good images that may be rejected. Needs 1/rate − 1 good images."),
 ]
 Run = Annotated[Path, typer.Option("-o", "--output", help="Folder for scores, pictures and report.html.")]
+ForceModel = Annotated[
+    bool, typer.Option("--force", help="Replace model.vwkde in the folder even if no evaluation wrote it.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the contents of results.json.")]
 Cluster = Annotated[
     str | None, typer.Option("--dask", metavar="ADDRESS", help="Compare images on the workers of this Dask scheduler.")
@@ -171,6 +174,7 @@ def evaluate(
     ] = None,
     seed: Seed = 0,
     dry_run: DryRun = False,
+    force: ForceModel = False,
     as_json: Json = False,
     dask: Cluster = None,
 ) -> None:
@@ -178,8 +182,9 @@ def evaluate(
 
     With -m, this model is tested, and --features and --rate are ignored.
     Without -m, a model is first fitted on good images of the data set,
-    and kept as model.vwkde next to the report. If ROOT contains several
-    data sets, each gets its own model.
+    and kept as model.vwkde next to the report; another file of that name
+    is not replaced. If ROOT contains several data sets, each gets its
+    own model.
 
     No image is both learnt and tested. Labels do not affect scores or
     threshold. Exit status: 0, or 2 if some files could not be used.
@@ -189,6 +194,7 @@ def evaluate(
     from vwkde.inspection.data.layouts import describe, unlike_names
     from vwkde.inspection.data.recognise import recognise, recognise_all
     from vwkde.inspection.data.trials import with_model, without_model
+    from vwkde.inspection.runs.own_model import MODEL
 
     inspector = None if model is None else SurfaceInspector.load(model, engine=_engine(dask))
     if inspector is not None:
@@ -204,7 +210,7 @@ def evaluate(
             complain(f"warning: {words}", "yellow")
     with connected(dask):
         settings = work.Settings(features, rate, seed, _engine(dask))
-        work.evaluate(layouts, inspector, output, model.name if model else work.MODEL, settings, as_json)
+        work.evaluate(layouts, inspector, output, model.name if model else MODEL, settings, as_json, force)
 
 
 @app.command()
@@ -213,19 +219,22 @@ def demo(
         "demo-inspect"
     ),
     seed: Seed = 0,
+    force: ForceModel = False,
     as_json: Json = False,
 ) -> None:
     """Make synthetic surfaces, learn the good images, find the defects in others, and write reports."""
     from vwkde.cli import inspect_work as work
     from vwkde.cli.inspect_demo import write_surfaces
     from vwkde.inspection.data.recognise import recognise_all
+    from vwkde.inspection.runs.own_model import MODEL
 
     surfaces, run = output / "surfaces", output / "run"
     with interruptible("The demonstration is incomplete."), bars():
         write_surfaces(surfaces, seed)
     if not as_json:
         say(f"Images: {surfaces}. Running: vwkde inspect eval {surfaces} --features texture -o {run}")
-    work.evaluate(recognise_all(surfaces), None, run, work.MODEL, work.Settings("texture", 0.05, seed), as_json)
+    settings = work.Settings("texture", 0.05, seed)
+    work.evaluate(recognise_all(surfaces), None, run, MODEL, settings, as_json, force)
 
 
 @app.command()

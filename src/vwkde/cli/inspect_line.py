@@ -55,7 +55,7 @@ def show(model: Model, as_json: Json = False) -> None:
 
     card = model_card(SurfaceInspector.load(model))
     if as_json:
-        typer.echo(json.dumps(card, ensure_ascii=False, allow_nan=False, indent=1))
+        typer.echo(json.dumps(card, allow_nan=False, indent=1))  # ASCII: the note can contain anything
     else:
         say("\n".join(card_lines(card)))
 

@@ -20,14 +20,13 @@ from vwkde.inspection.model.inspector import SurfaceInspector
 from vwkde.inspection.model.model_file import locked_model
 from vwkde.inspection.report import write_overview, write_report
 from vwkde.inspection.report.content import Report
-from vwkde.inspection.runs.folder import json_text, opened_folder, write_results
+from vwkde.inspection.runs.folder import json_text, keep_own_model, opened_folder, write_results
 from vwkde.inspection.runs.output import REPORT, SCORES, check_writable, writing
+from vwkde.inspection.runs.own_model import MODEL, check_own_model, own_model_entry
 from vwkde.inspection.runs.records import RunRecord
 from vwkde.inspection.runs.run import run_images
 from vwkde.inspection.runs.summary import Summary
 
-MODEL = "model.vwkde"
-"""The model file that an evaluation leaves in its folder."""
 _PATIENCE = 3600.0
 """Seconds to wait while other programs change a model file: they may add many images."""
 
@@ -133,16 +132,23 @@ def evaluate(
     model: str,
     settings: Settings,
     as_json: bool,
+    force: bool = False,
 ) -> None:
-    """Test one model, or fit and test one for each data set, and print the figures."""
+    """Test one model, or fit and test one for each data set, and print the figures.
+
+    A model file that no evaluation wrote into its folder is replaced only with `force`.
+    """
+    folders = {name: output / name if len(layouts) > 1 else output for name in layouts}
     if inspector is None:
         settings.inspector().check_parameters()
+        for folder in folders.values():
+            check_own_model(folder, force)
     records: dict[str, RunRecord] = {}
     failures: list[Failure] = []
     with opened_folder(output):
         for name, layout in layouts.items():
-            folder = output / name if len(layouts) > 1 else output
-            records[name], failed = _evaluate_one(name, layout, inspector, folder, model, settings)
+            folder = folders[name]
+            records[name], failed = _evaluate_one(name, layout, inspector, folder, model, settings, force)
             failures += failed
             stop_if_stopped(records[name], folder)
         if len(layouts) > 1:
@@ -154,21 +160,36 @@ def evaluate(
 
 
 def _evaluate_one(
-    name: str, layout: Layout, inspector: SurfaceInspector | None, folder: Path, model: str, settings: Settings
+    name: str,
+    layout: Layout,
+    inspector: SurfaceInspector | None,
+    folder: Path,
+    model: str,
+    settings: Settings,
+    force: bool,
 ) -> tuple[RunRecord, list[Failure]]:
     failures: list[Failure] = []
     with opened_folder(folder):
         if inspector is None:
             inspector, failures = fit(layout, settings, f"There are no results in {folder}.")
-            save(inspector, folder / model)
+            _save_own(inspector, folder, force)
         record, failed = run(inspector, layout.test, folder, name, model, labelled=True)
     return record, [*failures, *failed]
+
+
+def _save_own(inspector: SurfaceInspector, folder: Path, force: bool) -> None:
+    """Write the model of an evaluation, unless another program has changed the file during the fit."""
+    with locked_model(folder / MODEL):
+        check_own_model(folder, force)
+        save(inspector, folder / MODEL)
+        keep_own_model(folder)
 
 
 def _print(records: Mapping[str, RunRecord], output: Path, as_json: bool) -> None:
     only = next(iter(records.values())) if len(records) == 1 else None
     if as_json:
-        typer.echo(json_text(only.to_json() if only else Summary(records).to_json()))
+        record = only.to_json() if only else Summary(records).to_json()
+        typer.echo(json_text(own_model_entry(output) | record))
         return
     if only is None:
         print_overview(Summary(records))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from vwkde._runtime.files import can_be_replaced
 from vwkde.inspection.runs.output import OutputError, check_writable
 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite a file even if it is an input, or of another kind.")]
@@ -16,14 +17,16 @@ def check_file(output: Path, inputs: Iterable[Path], force: bool = False) -> Non
     """Raise an error if a file cannot be written, or is one of the inputs and `force` does not allow that."""
     if output.is_dir():
         raise OutputError(f"{output}: is a folder. Name a file.")
-    if not output.parent.is_dir():
-        raise OutputError(f"{output}: there is no folder {output.parent}. Create it first, or choose another.")
+    _check_regular(output)
+    folder = Path(os.path.realpath(output)).parent if output.is_symlink() else output.parent
+    if not folder.is_dir():
+        raise OutputError(f"{output}: there is no folder {folder}. Create it first, or choose another.")
     if not force and any(_is_same(output, each) for each in inputs):
         raise OutputError(
             f"{output}: is an input of this command, and would be overwritten. Choose another name, or allow it with "
             "--force."
         )
-    check_writable(output.parent)
+    check_writable(folder)
 
 
 def check_model_file(output: Path, force: bool = False) -> None:
@@ -32,11 +35,18 @@ def check_model_file(output: Path, force: bool = False) -> None:
 
     if output.is_dir():
         raise OutputError(f"{output}: is a folder. Give a file name, for example {output / 'part.vwkde'}.")
+    _check_regular(output)
     if not force and output.exists() and stated_digest(output) is None:
         raise OutputError(
             f"{output}: already exists and is not a model file. Choose another name, or overwrite it with --force."
         )
     check_writable(output.parent)
+
+
+def _check_regular(output: Path) -> None:
+    """Raise an error if a pipe or a device would be replaced; `force` does not allow that either."""
+    if not can_be_replaced(output):
+        raise OutputError(f"{output}: is not a regular file, and is not replaced. Choose another name.")
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -79,12 +79,10 @@ def reweight(
         summary = {name: value for name, value in weights.to_dict().items() if name != "weights"}
         typer.echo(json.dumps({**summary, **({"discriminator": curve.to_dict()} if curve else {})}, indent=2))
         return
-    typer.echo(str(weights))
+    say(str(weights))
     if curve is not None:
         low, high = curve.interval
-        typer.echo(
-            f"  a classifier on unseen rows: ROC AUC {curve.value:.3f} ({low:.3f} to {high:.3f}); 0.5 is the best"
-        )
+        say(f"  a classifier on unseen rows: ROC AUC {curve.value:.3f} ({low:.3f} to {high:.3f}); 0.5 is the best")
 
 
 def _read(

@@ -1,5 +1,6 @@
 """The model file is the one truth: no change is lost, none counts twice, each can be taken back."""
 
+import json
 import os
 import subprocess
 import sys
@@ -14,7 +15,8 @@ pytest.importorskip("safetensors")
 from support.serving import as_seen, file_of, fit_surfaces, surface
 from vwkde.exceptions import RepeatedImagesWarning
 from vwkde.inspection import ModelFileError, SurfaceInspector
-from vwkde.inspection.model.container import read_container, write_container
+from vwkde.inspection.model import container
+from vwkde.inspection.model.container import read_container, stated_digest, write_container
 from vwkde.inspection.model.history import this_user
 
 NEW = [("a.png", as_seen(surface(300))), ("b.png", as_seen(surface(301)))]
@@ -99,6 +101,19 @@ def test_an_addition_is_known_by_who_and_when_and_is_taken_back_to_the_last_bit(
         again.undo()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_is_no_model_and_is_not_waited_for(path):
+    pipe = path.with_name("pipe.vwkde")
+    os.mkfifo(pipe)
+    for place, words in ((pipe, "is not a regular file"), (path.parent, "this is a folder")):
+        with pytest.raises(ModelFileError, match=words):
+            SurfaceInspector.load(place)
+    assert stated_digest(pipe) is None
+    with pytest.raises(OSError, match="not a regular file"):
+        fit_surfaces().save(pipe)
+    assert pipe.is_fifo()
+
+
 def test_a_link_to_a_model_stays_a_link(path):
     link = path.with_name("link.vwkde")
     os.symlink(path.name, link)
@@ -151,7 +166,20 @@ CRAFTED = [
     ("bandwidth", lambda _: -1.0),
     ("bandwidth", lambda _: None),
     ("bandwidth", lambda _: True),
+    ("bandwidth", lambda _: 1e308),
+    ("bandwidth", lambda _: 1e-320),
     ("length_scale", lambda _: 10**400),
+    ("length_scale", lambda _: 1e300),
+    ("length_scale", lambda _: 1e-320),
+    ("random_state", lambda _: -1),
+    ("matrix", lambda array: array * 1e300),
+    ("mean", lambda array: array * 1e300),
+    ("patches", lambda array: array * np.float32(1e35)),
+    ("scores", lambda array: array * 1e300),
+    ("peaks", lambda array: array * 1e300),
+    ("sums", lambda array: array * 1e300),
+    ("bad", lambda _: np.array([-1e308])),
+    ("thumbnails", lambda array: array[:, :1, :1]),
     ("image_shape", lambda _: [64, 64]),
     ("image_shape", lambda _: [128]),
     ("image_shape", lambda _: [10**9, 10**9]),
@@ -173,6 +201,36 @@ def test_parts_that_do_not_fit_together_are_refused_at_load(path):
             SurfaceInspector.load(path)
     write_container(path, arrays, settings)
     assert SurfaceInspector.load(path).names_ == fit_surfaces().names_
+
+
+def _retyped(header, kind, times):
+    header["mean"] |= {"dtype": kind, "shape": [header["mean"]["shape"][0] * times]}
+
+
+def _with_settings(header, tensors, text):
+    header["__metadata__"] |= {"settings": text, "digest": container._digest(tensors, text)}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda header, _: _retyped(header, "BF16", 4),
+        lambda header, _: _retyped(header, "F8_E4M3", 8),
+        lambda header, _: header["__metadata__"].update(version="9" * 5_000),
+        lambda header, tensors: _with_settings(header, tensors, "[" * 100_000 + "]" * 100_000),
+        lambda header, tensors: _with_settings(header, tensors, '{"candidates": ' + "9" * 5_000 + "}"),
+    ],
+)
+def test_a_header_that_cannot_be_parsed_is_a_damaged_model(path, change):
+    tensors, _, _ = read_container(path)
+    content = path.read_bytes()
+    end = 8 + int.from_bytes(content[:8], "little")  # the length of the header comes first
+    header = json.loads(content[8:end])
+    change(header, tensors)
+    written = json.dumps(header).encode()
+    path.write_bytes(len(written).to_bytes(8, "little") + written + content[end:])
+    with pytest.raises(ModelFileError, match=r"part\.vwkde: .*damaged"):
+        SurfaceInspector.load(path)
 
 
 @pytest.mark.parametrize("score", [np.nan, np.inf, -np.inf])

@@ -20,6 +20,8 @@ VERSION = 3
 """Increased whenever older versions of vwkde would misread the file. Files of all earlier formats are still read."""
 _SETTINGS_UNCHECKED = 1
 """The last version whose digest covers the arrays only."""
+_MOST_DIGITS = 9
+"""Of a version; Python refuses to read numbers of thousands of digits."""
 
 
 class ModelFileError(ValueError):
@@ -55,6 +57,10 @@ def read_container(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any],
     _require_safetensors()
     from safetensors import SafetensorError, safe_open
 
+    if path.is_dir():
+        raise ModelFileError(f"{path}: this is a folder, not a model file. Name a file in it.")
+    if _is_special(path):
+        raise ModelFileError(f"{path}: is not a regular file, but a pipe or a device. Name a model file.")
     try:
         with safe_open(path, framework="numpy") as file:
             header = file.metadata() or {}
@@ -64,9 +70,9 @@ def read_container(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any],
         raise ModelFileError(
             f"{path}: there is no such file. Check the name, or fit a model and save it there."
         ) from None
-    except IsADirectoryError:
-        raise ModelFileError(f"{path}: this is a folder, not a model file.") from None
-    except SafetensorError:
+    except ModelFileError:
+        raise
+    except (SafetensorError, TypeError, AttributeError, ValueError):  # the last ones for types that NumPy lacks
         raise ModelFileError(f"{path}: not a model file, or damaged. Fit the model again, or restore a copy.") from None
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be read: {error.strerror or error}.") from None
@@ -81,6 +87,8 @@ def stated_digest(path: Path) -> str | None:
     _require_safetensors()
     from safetensors import SafetensorError, safe_open
 
+    if _is_special(path):
+        return None
     try:
         with safe_open(path, framework="numpy") as file:
             header = file.metadata() or {}
@@ -93,11 +101,16 @@ def _require_safetensors() -> None:
     require("safetensors", "Inspection needs safetensors", "inspect")
 
 
+def _is_special(path: Path) -> bool:
+    """Return whether this is a pipe or a device: opening a pipe waits for a writer, and cannot be interrupted."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
 def _version(path: Path, header: Mapping[str, str]) -> int:
     if header.get("format") != FORMAT:
         raise ModelFileError(f"{path}: a safetensors file, but not one written by vwkde.")
     version = header.get("version", "")
-    if not version.isdecimal():
+    if not version.isdecimal() or len(version) > _MOST_DIGITS:
         raise ModelFileError(f"{path}: damaged: the format version cannot be read. Fit again, or restore a copy.")
     if int(version) > VERSION:
         raise ModelFileError(
@@ -110,7 +123,7 @@ def _version(path: Path, header: Mapping[str, str]) -> int:
 def _settings(path: Path, written: str) -> dict[str, Any]:
     try:
         settings = json.loads(written)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, or lists in lists in lists
         settings = None
     if not isinstance(settings, dict):
         raise ModelFileError(f"{path}: damaged: the settings cannot be read. Fit the model again, or restore a copy.")

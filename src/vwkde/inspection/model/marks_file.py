@@ -12,7 +12,11 @@ from vwkde.inspection.model.learnt import Learnt
 from vwkde.inspection.model.learnt_combined import Both, LearntCombined
 from vwkde.inspection.model.mark_filters import KINDS
 from vwkde.inspection.model.marks import MARKS
+from vwkde.inspection.model.sound import is_within
 from vwkde.inspection.model.tails import Tail
+
+_LARGEST = 1e30
+"""Of the numbers and, inverted, the smallest width: a fit is far from these, and dividing by a width is no error."""
 
 
 def marks_arrays(learnt: Learnt) -> dict[str, NDArray[Any]]:
@@ -52,11 +56,11 @@ def _check(arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int])
         "peak_tail": (2, 2),
     }
     for name, wanted in shapes.items():
-        if arrays[name].dtype.kind != "f" or arrays[name].shape != wanted or not np.isfinite(arrays[name]).all():
-            raise ValueError(f"{name} must be finite numbers of shape {wanted}")
+        if arrays[name].dtype.kind != "f" or arrays[name].shape != wanted or not is_within(arrays[name], _LARGEST):
+            raise ValueError(f"{name} must be finite numbers of shape {wanted}, at most {_LARGEST:g}")
     widths = [arrays["mark_spread"], *(arrays[name][1] for name in ("mark_tail", "score_tail", "peak_tail"))]
-    if not all((width > 0).all() for width in widths):
-        raise ValueError("spreads and widths of tails must be positive")
+    if not all((width >= 1 / _LARGEST).all() for width in widths):
+        raise ValueError(f"spreads and widths of tails must be positive, and at least {1 / _LARGEST:g}")
 
 
 def _array(tail: Tail) -> NDArray[Any]:

@@ -102,11 +102,21 @@ def _unlike(name: str, taken: set[str]) -> str:
     return name if name not in taken else next(each for each in numbered if each not in taken)
 
 
+def thumbnail_shape(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Return the shape of the thumbnails of images of this shape."""
+    block = _block(shape)
+    return max(shape[0] // block, 1), max(shape[1] // block, 1)
+
+
+def _block(shape: tuple[int, ...]) -> int:
+    """Return the side of the square of an image that becomes a pixel of its thumbnail."""
+    return -(-max(shape) // _THUMBNAIL)
+
+
 def _shrunk(image: Singles) -> NDArray[np.uint8]:
     """Return the thumbnail of an image: the mean gray of its blocks."""
-    block = -(-max(image.shape) // _THUMBNAIL)
-    height, width = (max(side // block, 1) * block for side in image.shape)
-    blocks = image[:height, :width].reshape(height // block, block, width // block, block)
+    block, (rows, columns) = _block(image.shape), thumbnail_shape(image.shape)
+    blocks = image[: rows * block, : columns * block].reshape(rows, block, columns, block)
     return np.rint(255 * np.clip(blocks.mean(axis=(1, 3)), 0, 1)).astype(np.uint8)
 
 

@@ -143,7 +143,7 @@ def read_model(path: Path) -> SavedModel:
         raise ModelFileError(f"{path}: {error}") from None
     except KeyError as error:
         raise ModelFileError(f"{path}: the part {error} is missing. Fit the model again, or restore a copy.") from None
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, ArithmeticError, AttributeError, IndexError) as error:
         raise ModelFileError(
             f"{path}: the parts do not fit together ({error}). Fit the model again, or restore a copy."
         ) from None

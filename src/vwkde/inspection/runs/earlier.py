@@ -15,9 +15,10 @@ from vwkde.inspection.runs.records import FORMAT
 
 def read_results(folder: Path) -> dict[str, Any] | None:
     """Return the `results.json` of an earlier run; None if there was no run."""
+    path = folder / RESULTS
     try:
-        record = json.loads((folder / RESULTS).read_bytes())
-    except (OSError, ValueError):
+        record = json.loads(path.read_bytes()) if path.is_file() else None
+    except (OSError, ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) and record.get("format") == FORMAT else None
 

@@ -21,12 +21,14 @@ from vwkde._runtime.versions import VERSION
 from vwkde.inspection.data.images import encode_png
 from vwkde.inspection.data.names import plain
 from vwkde.inspection.data.pictures import Failure
+from vwkde.inspection.model.container import stated_digest
 from vwkde.inspection.model.drift_of_good import Drift
 from vwkde.inspection.model.inspection import Inspection
 from vwkde.inspection.runs.earlier import read_results, remove_earlier
 from vwkde.inspection.runs.evaluation import Evaluation
 from vwkde.inspection.runs.output import OVERLAYS, REPORT, RESULTS, SCORES, OutputError, check_writable, writing
 from vwkde.inspection.runs.overlays import OverlayNames
+from vwkde.inspection.runs.own_model import MODEL, OWN_MODEL, own_model_entry
 from vwkde.inspection.runs.records import FORMAT, FailureRecord, ImageRecord, Label, ModelInfo, RunRecord, State
 from vwkde.inspection.runs.scores import rounded, scores_table
 
@@ -93,9 +95,14 @@ def write_picture(path: Path, pixels: NDArray[np.uint8]) -> None:
 
 
 def write_results(folder: Path, record: Mapping[str, Any]) -> None:
-    """Write `results.json`."""
+    """Write `results.json`; it still says which model an earlier evaluation wrote there."""
     with writing(folder / RESULTS):
-        write_text(folder / RESULTS, json_text(record) + "\n")
+        write_text(folder / RESULTS, json_text(own_model_entry(folder) | dict(record)) + "\n")
+
+
+def keep_own_model(folder: Path) -> None:
+    """Note in `results.json` that the model in the folder was written by this evaluation."""
+    write_results(folder, (read_results(folder) or {}) | {OWN_MODEL: stated_digest(folder / MODEL)})
 
 
 def json_text(record: Mapping[str, Any]) -> str:
