@@ -11,8 +11,14 @@ from uuid import uuid4
 
 
 def can_be_replaced(path: Path) -> bool:
-    """Return whether a file can be put there: nothing is there, or a regular file. Links are followed."""
-    return os.path.isfile(os.path.realpath(path)) or not path.exists()
+    """Return whether a file can be put there: nothing is there, or a regular file. Links are followed.
+
+    One look decides about a name that is no link: between two, another thread may write the file.
+    """
+    try:
+        return stat.S_ISREG(os.stat(os.path.realpath(path)).st_mode)
+    except OSError:  # nothing is there, but a link may lead to what has no name, such as standard output
+        return not (path.is_symlink() and path.exists())
 
 
 @contextmanager
