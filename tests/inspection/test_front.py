@@ -43,6 +43,27 @@ def test_importing_loads_nothing_heavy():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
+def test_arrays_are_inspected_without_pillow():
+    code = """
+import sys
+sys.modules["PIL"] = None
+from vwkde.inspection import SurfaceInspector, make_surfaces
+surfaces = make_surfaces("woven", n_good=19, n_bad=1, size=96)
+for features in ("gradient", "texture", "combined"):
+    inspector = SurfaceInspector(features=features).fit(surfaces.images[:19])
+    print(inspector.check(surfaces.images[19]).verdict)
+try:
+    inspector.fit(make_surfaces("woven", n_good=19, n_bad=0, size=600).images)
+except ImportError as error:
+    print(error)
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.stdout, ended.returncode) == (
+        "NG\nNG\nNG\nImages of this size need Pillow; install it with: pip install 'vwkde[inspect]'\n",
+        0,
+    )
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_rooms_import_from_lower_rooms_only(room):
     above = [f"vwkde.inspection.{each}" for each in ROOMS[ROOMS.index(room) + 1 :]] + ["vwkde.cli"]

@@ -41,9 +41,10 @@ def test_ignored_pixels_take_the_nearest_value_and_the_lowest_of_the_map():
     assert (placed[~mask] == 6).all()
 
 
-def test_a_model_keeps_what_it_ignores(tmp_path):
+@pytest.mark.parametrize("features", ["texture", "combined"])
+def test_a_model_keeps_what_it_ignores(tmp_path, features):
     good = [as_seen(surface(seed)) for seed in range(20)]
-    inspector = SurfaceInspector(features="texture", ignore=IGNORED, candidates=3).fit(good)
+    inspector = SurfaceInspector(features=features, ignore=IGNORED, candidates=3).fit(good)
     defect = IMAGE.copy()
     defect[75:105, 45:85] = 0.5
     inspector.save(tmp_path / "part.vwkde")

@@ -10,11 +10,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._runtime.extras import require
-from vwkde.inspection.model.layer_grid import LayerGrid, Shape, resized
+from vwkde.inspection.model.interpolation import enlarged, scaled
+from vwkde.inspection.model.layer_grid import LayerGrid
 from vwkde.inspection.model.networks import Network
 
-Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 _MOST_CHANNELS = 256
@@ -39,19 +38,10 @@ class Backbone:
     def __call__(self, image: Singles) -> Singles:
         """Return the features of every patch, of shape (rows, columns, channels)."""
         grid = self.grid
-        layers = self.network.layers(_scaled(image, grid.seen(image.shape)))
+        layers = self.network.layers(scaled(image, grid.seen(image.shape)))
         shape = grid.shape(image.shape)
-        channels = np.concatenate([resized(layer, shape).astype(np.float32) for layer in layers])
+        channels = np.concatenate([enlarged(layer, shape).astype(np.float32) for layer in layers])
         return _projected(np.moveaxis(channels, 0, -1))
-
-
-def _scaled(image: Singles, shape: Shape) -> Singles:
-    """Return an image in another size; where it becomes smaller, pixels are averaged."""
-    require("PIL", "Inspection needs Pillow", "inspect")
-    from PIL import Image
-
-    picture = Image.fromarray(np.ascontiguousarray(image, dtype=np.float32))
-    return np.asarray(picture.resize((shape[1], shape[0]), Image.Resampling.BILINEAR), dtype=np.float32)
 
 
 def _projected(features: Singles) -> Singles:

@@ -1,8 +1,9 @@
-"""Values on a coarse grid at the pixels of an image, and an image at a smaller size."""
+"""Values on a coarse grid at the pixels of an image, and an image at another size."""
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+
+from vwkde._runtime.extras import require
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -20,11 +21,11 @@ def interpolation(side: int, count: int, step: float, first: float) -> Floats:
 
 
 def enlarged(values: NDArray[np.floating], shape: tuple[int, ...]) -> Floats:
-    """Return values of cells that fill an image, at its pixels."""
-    if values.shape == shape:
+    """Return values of cells that fill an image, (…, rows, columns), at its pixels or at finer cells."""
+    if values.shape[-2:] == shape:
         return values.astype(np.float64)
     along_rows, along_columns = (
-        interpolation(side, count, side / count, 0.5) for side, count in zip(shape, values.shape, strict=True)
+        interpolation(side, count, side / count, 0.5) for side, count in zip(shape, values.shape[-2:], strict=True)
     )
     return np.asarray(along_rows @ values @ along_columns.T)
 
@@ -38,6 +39,17 @@ def working_shape(image_shape: tuple[int, ...], most: int) -> Shape:
 
 def shrunk(image: Singles, shape: Shape) -> Singles:
     """Return an image at a smaller size, each pixel the mean of those that it replaces."""
+    return _scaled(image, shape, "BOX")
+
+
+def scaled(image: Singles, shape: Shape) -> Singles:
+    """Return an image at another size, linear between pixels; where it becomes smaller, pixels are averaged."""
+    return _scaled(image, shape, "BILINEAR")
+
+
+def _scaled(image: Singles, shape: Shape, way: str) -> Singles:
     if image.shape == shape:
         return image
-    return np.asarray(Image.fromarray(image).resize(shape[::-1], Image.Resampling.BOX))
+    pillow = require("PIL.Image", "Images of this size need Pillow", "inspect")
+    picture = pillow.fromarray(np.ascontiguousarray(image, dtype=np.float32))
+    return np.asarray(picture.resize(shape[::-1], pillow.Resampling[way]))

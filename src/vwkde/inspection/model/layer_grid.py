@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from vwkde.inspection.model.interpolation import enlarged
+
 Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 Shape = tuple[int, int]
 
 STEP = 8
@@ -60,16 +61,4 @@ class LayerGrid:
     def spread(self, values: Floats, image_shape: tuple[int, ...]) -> Floats:
         """Return a map of pixels: smoothed, then linear between the centres of patches."""
         smooth = ndimage.gaussian_filter(values.reshape(self.shape(image_shape)), _SMOOTHING, mode="nearest")
-        return resized(smooth, image_shape)
-
-
-def resized(values: NDArray[np.floating], shape: tuple[int, ...]) -> Floats:
-    """Return values on a grid, (…, rows, columns), at the places of a grid of another shape over the same area."""
-    down, across = (_weights(old, new) for old, new in zip(values.shape[-2:], shape, strict=True))
-    return np.asarray(down @ values @ across.T)
-
-
-def _weights(old: int, new: int) -> Floats:
-    """Return the weight of each of `old` cells along a side in each of `new` ones: linear between centres."""
-    place = np.clip((np.arange(new) + 0.5) * old / new - 0.5, 0, old - 1)
-    return np.maximum(1 - np.abs(place[:, None] - np.arange(old)), 0)
+        return enlarged(smooth, image_shape)
