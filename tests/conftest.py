@@ -64,7 +64,7 @@ SLOW = {
     "_models/derivatives/test_mixture.py": ("test_the_error_shrinks_with_the_square_root_of_the_rows",),
     "_models/derivatives/test_score_network.py": ALL,
     "_models/derivatives/test_select.py": ALL,
-    "_models/derivatives/test_tied.py": ("test_agrees_with_scikit_learn",),
+    "_models/derivatives/test_components.py": ("test_agrees_with_scikit_learn",),
     "_models/test_guides.py": (
         "test_row_weights_reach_every_guide",
         "test_swapping_the_samples_turns_the_sign",

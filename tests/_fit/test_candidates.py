@@ -10,11 +10,11 @@ import vwkde
 from vwkde import DensityRatio
 from vwkde._data.sample import make_unordered_sample
 from vwkde._fit import averaging
-from vwkde._fit.averaging import shares
 from vwkde._fit.candidates import Space, find_candidates
 from vwkde._fit.guided_ratio import GuidedRatio
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.kernel_pair import make_pair
+from vwkde._fit.sharing import combine, shares
 from vwkde._models.log_loss import log_loss
 from vwkde._models.weights.uniform import UniformWeight
 from vwkde.datasets import Gaussian, GaussianPair, isotropic, mean_difference
@@ -129,12 +129,16 @@ def test_the_credit_for_noise_never_makes_a_loss_smaller_than_the_best_possible(
 def test_shares_in_averages_come_from_rows_outside_the_fold():
     p, q = mean_difference(2, 0.0).sample(40)
     found = candidates(p, q, (None, "gaussian"))
-    outside = np.arange(40) % 5 != 0
     worst = int(np.argmax(shares(found, averages=True)))
-    spoilt = tuple(np.where(outside, u, sign * 30.0) for u, sign in zip(found[worst].at_samples, (-1, 1), strict=True))
+    before = combine(found, 0, stacked=True)
+    sides = zip(found[worst].at_samples, before.mean.folds, (-30.0, 30.0), strict=True)
+    spoilt = tuple(np.where(fold == 0, wrong, u) for u, fold, wrong in sides)
     changed = [replace(c, at_samples=spoilt) if i == worst else c for i, c in enumerate(found)]
-    assert shares(changed, averages=True)[worst] == 0
-    assert shares(changed, True, (outside, outside)) == pytest.approx(shares(found, True, (outside, outside)))
+    after = combine(changed, 0, stacked=True)
+    assert after.average[worst] == 0
+    for old, new in ((before.mean, after.mean), (before.stack, after.stack)):
+        np.testing.assert_allclose(new.shares[0], old.shares[0], atol=1e-9)
+        assert np.abs(new.shares[1] - old.shares[1]).max() > 0.01
 
 
 @pytest.mark.parametrize("draw", ["exponential", "normal"])
@@ -266,13 +270,12 @@ def test_the_papers_weight_is_a_candidate(monkeypatch):
     """Where the choice falls on it, the answer is the paper's."""
     chosen = []
 
-    def choose_weighted(found, averages, counted=None):
-        del averages, counted
+    def choose_weighted(found, *_):
         weighted = [c for c in found if not isinstance(c.form.weight, UniformWeight)]
         chosen.append(weighted[len(weighted) // 2])
-        return [float(c is chosen[-1]) for c in found]
+        return np.array([float(c is chosen[-1]) for c in found])
 
-    monkeypatch.setattr("vwkde._fit.averaging.shares", choose_weighted)
+    monkeypatch.setattr("vwkde._fit.sharing._shares", choose_weighted)
     p, q = isotropic(2).sample(150)
     ratio = DensityRatio().fit(p, q)
     assert ratio.diagnostics_["weighting"] == "variational"

@@ -3,7 +3,7 @@ import pytest
 
 import vwkde
 from vwkde._data.sample import make_unordered_sample
-from vwkde._fit.averaging import FoldShares
+from vwkde._fit.sharing import FoldShares
 from vwkde._fit.stacking import fit_stack
 from vwkde.datasets import mean_difference
 
@@ -43,7 +43,8 @@ def test_a_mixture_of_two_combinations_is_linear():
     one = FoldShares(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([0.0, 4.0]), folds)
     other = FoldShares(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([2.0, 0.0]), folds)
     mixed = one.mixed(other, 0.25)
-    np.testing.assert_allclose(mixed.at(0), [[0.25, 0.75], [0.75, 0.25]])
+    values = np.array([[1.0, 2.0], [10.0, 20.0]])
+    np.testing.assert_allclose(mixed.mean(lambda k: values[k], 0), [0.25 * 1 + 0.75 * 10, 0.75 * 2 + 0.25 * 20])
     np.testing.assert_allclose(mixed.level_at(1), [1.0, 1.5])
 
 

@@ -1,5 +1,3 @@
-from functools import partial
-
 import mpmath
 import numpy as np
 import pytest
@@ -164,11 +162,6 @@ def test_components_too_thin_for_a_density_are_left_to_the_gaussian():
     found = fit_mixture(x, np.ones(300))
     assert len(found.weights) == 1
     assert not found.degenerate
-
-
-def test_a_search_cut_short_is_not_told(monkeypatch):
-    monkeypatch.setattr(mixture, "GaussianMixture", partial(mixture.GaussianMixture, max_iter=1, tol=1e-12))
-    assert len(fit_mixture(draw(THREE_MODES, 300), np.ones(300)).weights) == 3
 
 
 def test_large_samples_are_thinned_without_harm(monkeypatch):

@@ -14,13 +14,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.mixture import GaussianMixture
 
 from vwkde._compute import parallel
 from vwkde._data.sample import effective_rows
-from vwkde._models.derivatives.tied import TiedComponents, fit_tied, refit_tied
+from vwkde._models.derivatives.components import TOLERANCE, Components, MakeRows, fit_components, refit_components
+from vwkde._models.derivatives.full import FullRows
+from vwkde._models.derivatives.tied import TiedRows
 from vwkde._models.gaussian import GaussianModel, fit_gaussian
-from vwkde._runtime.quiet import without_convergence_warnings
 
 Floats = NDArray[np.float64]
 
@@ -33,8 +33,8 @@ _MOST_ROWS = 5_000
 """Rows on which components are fitted while their number is looked for."""
 _MORE_ROWS = 20_000
 """Rows on which a known number of them is fitted; more would hardly change them."""
-_TOLERANCE, _FINER = 1e-3, 1e-4
-"""Gain of the mean log likelihood at which a fit ends: with few rows, and with many, which tell more."""
+_FINER = 1e-4
+"""Gain of the mean log likelihood at which a fit to many rows ends: they tell more."""
 _THINNEST = 1e-4
 """Variance, relative to the sample's, below which a component is a set of equal rows and not a mode."""
 
@@ -153,10 +153,9 @@ def fit_mixture(
 def refit_mixture(model: MixtureDerivatives, x: Floats, weight: Floats, random_state: int = 0) -> MixtureDerivatives:
     """Fit the same number and shape of components to other rows of the density, starting from the model's."""
     drawn = _draw_by_weight(x, weight, np.random.default_rng(random_state))
-    if model.shape == "tied":
-        return _tied_mixture(refit_tied(drawn, TiedComponents(model.weights, model.means, model.precisions[0])))
-    start = {"weights_init": model.weights, "means_init": model.means, "precisions_init": model.precisions}
-    return _fit_full(drawn, len(model.weights), random_state, **start)
+    precisions = model.precisions[0] if model.shape == "tied" else model.precisions
+    start = Components(model.weights, model.means, precisions)
+    return _mixture_of(refit_components(_SHAPES[model.shape], drawn, start, _tolerance(model.shape, drawn)))
 
 
 def _search(
@@ -177,7 +176,8 @@ def _search(
             break
         worse += 1
         for start in range(starts):
-            mixture = _SHAPES[shape](drawn, count, random_state + start)
+            tolerance = _tolerance(shape, drawn)
+            mixture = _mixture_of(fit_components(_SHAPES[shape], drawn, count, random_state + start, tolerance))
             criterion = _criterion(mixture, shape, x, weight, rows)
             if criterion < lowest and _is_sound(mixture, rows):
                 lowest, best, worse = criterion, mixture, 0
@@ -188,26 +188,16 @@ def _search(
     return lowest, best
 
 
-def _fit_full(x: Floats, count: int, random_state: int, **start: Floats) -> MixtureDerivatives:
-    """Fit components with a covariance each."""
-    tolerance = _TOLERANCE if len(x) <= _MOST_ROWS else _FINER
-    model = GaussianMixture(count, random_state=random_state, tol=tolerance, **start)
-    with without_convergence_warnings():
-        model.fit(x)
-    return make_mixture(model.weights_, model.means_, model.precisions_)
+def _tolerance(shape: str, x: Floats) -> float:
+    return _FINER if shape == "full" and len(x) > _MOST_ROWS else TOLERANCE
 
 
-def _fit_tied(x: Floats, count: int, random_state: int) -> MixtureDerivatives:
-    """Fit components that share one covariance."""
-    return _tied_mixture(fit_tied(x, count, random_state))
+def _mixture_of(components: Components) -> MixtureDerivatives:
+    weights, means, precisions = components
+    return make_mixture(weights, means, np.broadcast_to(precisions, (len(weights), *precisions.shape[-2:])))
 
 
-def _tied_mixture(components: TiedComponents) -> MixtureDerivatives:
-    precisions = np.broadcast_to(components.precision, (len(components.weights), *components.precision.shape))
-    return make_mixture(components.weights, components.means, precisions)
-
-
-_SHAPES = {"full": _fit_full, "tied": _fit_tied}
+_SHAPES: dict[str, MakeRows] = {"full": FullRows, "tied": TiedRows}
 
 
 def _criterion(mixture: MixtureDerivatives, shape: str, x: Floats, weight: Floats, rows: float) -> float:

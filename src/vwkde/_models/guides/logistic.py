@@ -10,6 +10,7 @@ from vwkde._coordinates.axes import principal_axes
 from vwkde._data.sample import Sample
 from vwkde._models.gaussian import pooled_covariance
 from vwkde._models.guides.classifiers import fit_classifier
+from vwkde._models.products import product_count, square_places, write_products
 
 Floats = NDArray[np.float64]
 
@@ -51,16 +52,13 @@ def fit_logistic(inverse_ridge: float, numerator: Sample, denominator: Sample) -
 def quadratic_features(x: Floats) -> Floats:
     """Return the columns and their products, scaled so that a ridge on the coefficients is invariant to rotation."""
     columns = x.shape[1]
-    count = columns + columns * (columns + 1) // 2
+    count = columns + product_count(columns)
     if count > _MOST_FEATURES:
         return x
     features = np.empty((len(x), count))
     features[:, :columns] = x
-    start = columns
-    for i in range(columns):  # by whole slices: picking pairs of columns takes three times as long
-        products = features[:, start : start + columns - i]
-        np.multiply(x[:, i, None], x[:, i:], out=products)
-        products[:, 0] *= 0.5
-        products[:, 1:] *= np.sqrt(0.5)
-        start += columns - i
+    write_products(x, features[:, columns:])
+    scale = np.full(count - columns, np.sqrt(0.5))
+    scale[square_places(columns)] = 0.5
+    features[:, columns:] *= scale
     return features

@@ -1,0 +1,204 @@
+"""How candidates share the answer: by their losses, at single points and in averages, and by the stack.
+
+Candidates with similar losses share the answer: their log ratios are averaged with weights that decrease exponentially
+with the loss. At single points only the best bandwidth of each form takes part. In averages all bandwidths do, since
+their losses hardly differ although their bias does. Averages have a second way to combine the candidates, the stack
+(see `stacking`).
+
+The best of many candidates owes part of its small loss to the rows that it was judged by. So where averages use the log
+ratio at a row, shares and coefficients come from the other rows: those outside the fold that the row belongs to.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde._data.sample import Sample
+from vwkde._fit.candidates import Candidate, FormKey
+from vwkde._fit.stacking import fit_stack
+from vwkde._models.folds import deal_folds
+from vwkde._models.guides.cross_fit import FOLDS
+from vwkde._models.log_loss import log_loss, mean_loss
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Folds = tuple[Ints, Ints]
+"""The fold of each row of the numerator, and of each row of the denominator."""
+
+_TEMPERATURE = 0.5
+"""Share of the log likelihood that enters the shares of candidates: their losses are noisy and similar."""
+_SMALLEST_SHARE = 0.01
+_IGNORANCE = np.log(2) + 1e-12
+"""The loss of a ratio that is one everywhere: a candidate with a larger loss is worse than no estimate."""
+_MOST_STACKED = 8
+"""Candidates in the stack: the best ones, each with its best bandwidth."""
+_MOST_ROWS_STACKED = 10_000
+"""Rows of each sample that the coefficients of the stack come from at most."""
+
+
+@dataclass(frozen=True)
+class FoldShares:
+    """How averages combine the members at the rows of each fold.
+
+    `shares`, of shape (folds, members), multiply the members' log ratios, `levels` are added, and `folds` are the folds
+    of the rows of both samples.
+    """
+
+    shares: Floats
+    levels: Floats
+    folds: Folds
+
+    def mean(self, values: Callable[[int], Floats], side: int) -> Floats:
+        """Return the sum of the members' values at the rows of a sample, times their shares; `values` takes a number.
+
+        Those of a member without a share are not asked for.
+        """
+        fold = self.folds[side]
+        return np.sum([share[fold] * values(k) for k, share in enumerate(self.shares.T) if share.any()], axis=0)
+
+    def level_at(self, side: int) -> Floats:
+        """Return what is added at the rows of a sample."""
+        return self.levels[self.folds[side]]
+
+    def taken(self, order: list[int]) -> "FoldShares":
+        """Return the shares of some of the members."""
+        return replace(self, shares=self.shares[:, order])
+
+    def mixed(self, other: "FoldShares", part: float) -> "FoldShares":
+        """Return a part of these shares and the rest of others."""
+        return FoldShares(
+            part * self.shares + (1 - part) * other.shares, part * self.levels + (1 - part) * other.levels, self.folds
+        )
+
+
+class Ways(NamedTuple):
+    """How candidates combine: their shares at single points and in averages by all rows, and the two ways by fold."""
+
+    pointwise: list[float]
+    average: list[float]
+    mean: FoldShares
+    stack: FoldShares | None
+
+    def taken(self, order: list[int]) -> "Ways":
+        """Return the ways for some of the candidates; the others should have no share."""
+        return Ways(
+            [self.pointwise[i] for i in order],
+            [self.average[i] for i in order],
+            self.mean.taken(order),
+            self.stack and self.stack.taken(order),
+        )
+
+
+def combine(candidates: list[Candidate], seed: int, stacked: bool) -> Ways:
+    """Return how candidates combine; with `stacked`, by the stack too."""
+    return Ways(
+        shares(candidates, averages=False),
+        shares(candidates, averages=True),
+        _mean_by_fold(candidates, seed),
+        _stack_by_fold(candidates, seed) if stacked else None,
+    )
+
+
+def trust(stack: FoldShares, candidates: list[Candidate], average: list[float]) -> float:
+    """Return how far the stack counts: less if its loss exceeds that of the mean without the noise of guides.
+
+    The stack prefers shrunken models to unbiased ones with noise, although the noise averages out.
+    """
+    samples = candidates[0].space.samples
+
+    def stacked(side: int) -> Floats:
+        return stack.mean(lambda k: candidates[k].at_samples[side], side) + stack.level_at(side)
+
+    excess = log_loss((stacked(0), stacked(1)), samples) - np.dot(average, [c.average_loss for c in candidates])
+    return float(np.exp(-_TEMPERATURE * _rows(samples) * max(0.0, excess)))
+
+
+def shares(candidates: list[Candidate], averages: bool) -> list[float]:
+    """Return the share of each candidate in the answer, for averages or for single points."""
+    samples = candidates[0].space.samples
+    losses = np.array([c.average_loss if averages else c.loss for c in candidates])
+    return list(_shares(candidates, averages, losses, _rows(samples)))
+
+
+def _shares(candidates: list[Candidate], averages: bool, losses: Floats, rows: float) -> Floats:
+    """Return the shares of candidates that have these losses, means over so many rows."""
+    allowed = losses <= max(_IGNORANCE, losses.min())
+    if not averages:
+        allowed &= _best_bandwidths(candidates, losses)
+    share = np.where(allowed, np.exp(-_TEMPERATURE * rows * (losses - losses[allowed].min())), 0.0)
+    share[share < _SMALLEST_SHARE * share.max()] = 0.0
+    return np.asarray(share / share.sum())
+
+
+def _rows(samples: tuple[Sample, Sample], parts: tuple[float, float] = (1.0, 1.0)) -> float:
+    """Return the number of rows that losses are the mean of, if both samples have equal weight and these parts count.
+
+    A part is a share of the sample's weight.
+    """
+    return float(4 / sum(1 / (part * sample.effective_rows) for sample, part in zip(samples, parts, strict=True)))
+
+
+def _deal(candidates: list[Candidate], seed: int) -> Folds:
+    p, q = (deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in candidates[0].space.samples)
+    return p, q
+
+
+def _mean_by_fold(candidates: list[Candidate], seed: int) -> FoldShares:
+    """Return the mean of the best candidates by the rows outside each fold."""
+    folds, samples = _deal(candidates, seed), candidates[0].space.samples
+    losses, parts = np.zeros((FOLDS, len(candidates))), []
+    for side, (fold, sample) in enumerate(zip(folds, samples, strict=True)):
+        sums = np.column_stack([_by_fold(sample.weight * c.average_terms[side], fold) for c in candidates])
+        weight = _by_fold(sample.weight, fold)
+        outside = weight.sum() - weight
+        losses += 0.5 * (sums.sum(axis=0) - sums) / outside[:, None]
+        parts.append(outside / weight.sum())
+    rows = [_rows(samples, (p, q)) for p, q in zip(*parts, strict=True)]
+    by_fold = [_shares(candidates, True, *each) for each in zip(losses, rows, strict=True)]
+    return FoldShares(np.array(by_fold), np.zeros(FOLDS), folds)
+
+
+def _by_fold(values: Floats, fold: Ints) -> Floats:
+    """Return the sum of the values in each fold."""
+    return np.asarray(np.bincount(fold, weights=values, minlength=FOLDS), dtype=np.float64)
+
+
+def _stack_by_fold(candidates: list[Candidate], seed: int) -> FoldShares:
+    """Return the stack of the best candidates by the rows outside each fold."""
+    p, q = _deal(candidates, seed)
+    by_fold, levels = np.zeros((FOLDS, len(candidates))), np.zeros(FOLDS)
+    for fold in range(FOLDS):
+        counted = _at_most(p != fold, _MOST_ROWS_STACKED), _at_most(q != fold, _MOST_ROWS_STACKED)
+        samples = [sample.subset(rows) for sample, rows in zip(candidates[0].space.samples, counted, strict=True)]
+        both = samples[0], samples[1]
+        losses = np.array([mean_loss((c.terms[0][counted[0]], c.terms[1][counted[1]]), both) for c in candidates])
+        start = _shares(candidates, False, losses, _rows(both))
+        chosen = _to_stack(candidates, losses)
+        at_rows = [(c.at_samples[0][counted[0]], c.at_samples[1][counted[1]]) for c in (candidates[i] for i in chosen)]
+        by_fold[fold, chosen], levels[fold] = fit_stack(at_rows, start[chosen], both)
+    return FoldShares(by_fold, levels, (p, q))
+
+
+def _at_most(counted: NDArray[np.bool_], rows: int) -> Ints:
+    """Return the numbers of at most so many of the rows that count, evenly spread."""
+    at = np.flatnonzero(counted)
+    return at[np.linspace(0, len(at) - 1, min(rows, len(at))).astype(np.intp)]
+
+
+def _to_stack(candidates: list[Candidate], losses: Floats) -> Ints:
+    """Return the best candidates by these losses, each with its best bandwidth."""
+    best = np.flatnonzero(_best_bandwidths(candidates, losses, alone_too=True))
+    return best[np.argsort(losses[best], kind="stable")[:_MOST_STACKED]]
+
+
+def _best_bandwidths(candidates: list[Candidate], losses: Floats, alone_too: bool = False) -> NDArray[np.bool_]:
+    """Mark, for each form in each space, the bandwidth with the smallest loss; `alone_too` the guide alone as well."""
+    best: dict[tuple[str, FormKey, bool], int] = {}
+    for i, c in enumerate(candidates):
+        key = c.space.name, c.form.key, alone_too and c.bandwidth is None
+        if key not in best or losses[i] < losses[best[key]]:
+            best[key] = i
+    return np.isin(np.arange(len(candidates)), list(best.values()))
