@@ -5,10 +5,10 @@ from sklearn.mixture import GaussianMixture
 from vwkde import datasets
 from vwkde._models.derivatives import full
 from vwkde._models.derivatives.components import Components, fit_components, refit_components
-from vwkde._models.derivatives.full import FullRows
+from vwkde._models.derivatives.full import full_rows
 from vwkde._models.derivatives.tied import TiedRows
 
-SHAPES = pytest.mark.parametrize(("shape", "rows"), [("tied", TiedRows), ("full", FullRows)])
+SHAPES = pytest.mark.parametrize(("shape", "rows"), [("tied", TiedRows), ("full", full_rows)])
 
 
 def draw(columns, n=600, seed=0):
@@ -51,9 +51,9 @@ def test_goes_on_from_where_it_is_told(shape, rows):
 
 def test_blocks_of_rows_change_nothing(monkeypatch):
     x = draw(4)
-    whole = fit_components(FullRows, x, 3, 0)
+    whole = fit_components(full_rows, x, 3, 0)
     monkeypatch.setattr(full, "_AT_A_TIME", 1500)
-    for one, other in zip(fit_components(FullRows, x, 3, 0), whole, strict=True):
+    for one, other in zip(fit_components(full_rows, x, 3, 0), whole, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
 
 
@@ -68,7 +68,7 @@ def test_a_component_that_no_row_belongs_to_stays_empty_and_harms_nobody(shape, 
     np.testing.assert_allclose(np.linalg.inv(first), np.cov(x.T, bias=True), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("rows", [TiedRows, FullRows])
+@pytest.mark.parametrize("rows", [TiedRows, full_rows])
 def test_a_flat_sample_has_a_density(rows):
     x = draw(2) * [1, 0]
     fitted = fit_components(rows, x, 2, 0)
@@ -76,7 +76,7 @@ def test_a_flat_sample_has_a_density(rows):
     np.testing.assert_allclose(fitted.precisions[..., 1, 1], 1e6, rtol=1e-6)
 
 
-@pytest.mark.parametrize("rows", [TiedRows, FullRows])
+@pytest.mark.parametrize("rows", [TiedRows, full_rows])
 def test_far_from_the_origin_it_finds_the_same(rows):
     x = draw(3)
     here, there = fit_components(rows, x, 3, 0), fit_components(rows, x + 1e6, 3, 0)
@@ -86,7 +86,7 @@ def test_far_from_the_origin_it_finds_the_same(rows):
     np.testing.assert_allclose(again.precisions, here.precisions, rtol=0.03, atol=0.03)
 
 
-@pytest.mark.parametrize("rows", [TiedRows, FullRows])
+@pytest.mark.parametrize("rows", [TiedRows, full_rows])
 def test_fewer_values_than_components_are_no_matter_for_a_warning(rows):
     x = np.repeat([[0.0], [1.0]], 50, axis=0)
     assert np.isfinite(fit_components(rows, x, 3, 0).means).all()

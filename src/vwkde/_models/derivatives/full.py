@@ -1,76 +1,111 @@
 """Components of a mixture with a covariance each.
 
 A log density is linear in the constant one, the columns and their products, and so are the moments that give the next
-components. A step is two products of this matrix, one with the coefficients of all components and one with their
-shares, for a block of rows at a time. scikit-learn takes several passes over the rows for every component.
+components. In few columns a step is two products of this matrix, one with the coefficients of all components and one
+with their shares, for a block of rows at a time. In many columns the matrix would be too large to gain anything, and
+each component takes two products of its own.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
-from vwkde._models.derivatives.components import LEAST_VARIANCE, Components, shares_of
+from vwkde._models.derivatives.components import LEAST_VARIANCE, Components, Rows, shares_of
 from vwkde._models.products import product_count, square_places, write_products
 
 Floats = NDArray[np.float64]
 
+_FEW_COLUMNS = 10
 _AT_A_TIME = 2**17
 """Numbers in a block of rows: so few that they stay in the processor's cache."""
 
 
-class FullRows:
-    """The rows of a centred sample."""
+def full_rows(x: Floats) -> Rows:
+    """Return the rows of a centred sample."""
+    return _FewColumns(x) if x.shape[1] <= _FEW_COLUMNS else _ManyColumns(x)
 
-    def __init__(self, x: Floats) -> None:
-        self.x = x
-        self.columns = x.shape[1]
-        features = 1 + self.columns + product_count(self.columns)
-        self.blocks = parallel.split(len(x), max(1, _AT_A_TIME // features))
+
+@dataclass(frozen=True)
+class _ManyColumns:
+    x: Floats
 
     def components(self, shares: Floats) -> Components:
         """Return the components that are most likely for these shares of the rows."""
-        moments = np.sum([shares[:, rows] @ self._features(rows) for rows in self.blocks], axis=0)
-        return _most_likely(moments, self.columns)
+        squares = [(self.x.T * share) @ self.x for share in shares]
+        return _most_likely(shares.sum(axis=1), shares @ self.x, np.array(squares))
 
     def improved(self, components: Components) -> tuple[Components, float]:
         """Return the components after one step, and the mean log likelihood of those before it."""
-        coefficients = _coefficients(components)
+        x, parts = self.x, zip(*_expanded(components), strict=True)
+        logits = [constant + np.einsum("ij,ij->i", x, slope - x @ (0.5 * curve)) for constant, slope, curve in parts]
+        shares, log_sum = shares_of(np.array(logits))
+        return self.components(shares), float(log_sum.mean())
+
+
+@dataclass(frozen=True)
+class _FewColumns:
+    x: Floats
+
+    def components(self, shares: Floats) -> Components:
+        """Return the components that are most likely for these shares of the rows."""
+        return self._most_likely(np.sum([shares[:, rows] @ self._features(rows) for rows in self._blocks], axis=0))
+
+    def improved(self, components: Components) -> tuple[Components, float]:
+        """Return the components after one step, and the mean log likelihood of those before it."""
+        coefficients = self._coefficients(components)
         moments, likelihood = np.zeros_like(coefficients), 0.0
-        for rows in self.blocks:
+        for rows in self._blocks:
             features = self._features(rows)
             shares, log_sum = shares_of(coefficients @ features.T)
             moments += shares @ features
             likelihood += float(log_sum.sum())
-        return _most_likely(moments, self.columns), likelihood / len(self.x)
+        return self._most_likely(moments), likelihood / len(self.x)
+
+    @property
+    def _blocks(self) -> list[slice]:
+        columns = self.x.shape[1]
+        return parallel.split(len(self.x), _AT_A_TIME // (1 + columns + product_count(columns)))
 
     def _features(self, rows: slice) -> Floats:
         """Return ones, the columns and their products, side by side."""
-        x, d = self.x[rows], self.columns
-        features = np.empty((len(x), 1 + d + product_count(d)))
+        x, columns = self.x[rows], self.x.shape[1]
+        features = np.empty((len(x), 1 + columns + product_count(columns)))
         features[:, 0] = 1
-        features[:, 1 : d + 1] = x
-        write_products(x, features[:, d + 1 :])
+        features[:, 1 : columns + 1] = x
+        write_products(x, features[:, columns + 1 :])
         return features
 
+    def _coefficients(self, components: Components) -> Floats:
+        """Return the coefficients of each component's log density, times its weight, in the features."""
+        constants, slopes, precisions = _expanded(components)
+        columns = self.x.shape[1]
+        curvatures = -precisions[:, *np.triu_indices(columns)]
+        curvatures[:, square_places(columns)] *= 0.5
+        return np.hstack([constants[:, None], slopes, curvatures])
 
-def _coefficients(components: Components) -> Floats:
-    """Return the coefficients of each component's log density, times its weight, in the features."""
+    def _most_likely(self, moments: Floats) -> Components:
+        """Return the components with these sums of the features, each weighted by the component's shares."""
+        columns = self.x.shape[1]
+        first, second = np.triu_indices(columns)
+        squares = np.empty((len(moments), columns, columns))
+        squares[:, first, second] = squares[:, second, first] = moments[:, columns + 1 :]
+        return _most_likely(moments[:, 0], moments[:, 1 : columns + 1], squares)
+
+
+def _expanded(components: Components) -> tuple[Floats, Floats, Floats]:
+    """Return constants, slopes and precisions: log densities are constant + slope·x − xᵀPx/2, weights included."""
     weights, means, precisions = components
-    d = means.shape[1]
     slopes = np.einsum("kij,kj->ki", precisions, means)
-    constants = np.log(weights) + 0.5 * (np.linalg.slogdet(precisions)[1] - d * np.log(2 * np.pi))
-    curvatures = -precisions[:, *np.triu_indices(d)]
-    curvatures[:, square_places(d)] *= 0.5
-    return np.hstack([(constants - 0.5 * (slopes * means).sum(axis=1))[:, None], slopes, curvatures])
+    peaks = np.log(weights) + 0.5 * (np.linalg.slogdet(precisions)[1] - means.shape[1] * np.log(2 * np.pi))
+    return peaks - 0.5 * (slopes * means).sum(axis=1), slopes, precisions
 
 
-def _most_likely(moments: Floats, columns: int) -> Components:
-    """Return the components with these sums of the features, each weighted by the component's shares."""
-    rows = moments[:, 0] + 10 * np.finfo(np.float64).eps
-    means = moments[:, 1 : columns + 1] / rows[:, None]
-    first, second = np.triu_indices(columns)
-    covariances = np.empty((len(rows), columns, columns))
-    covariances[:, first, second] = moments[:, columns + 1 :] / rows[:, None]
-    covariances[:, second, first] = covariances[:, first, second]
-    covariances += LEAST_VARIANCE * np.eye(columns) - means[:, :, None] * means[:, None, :]
-    return Components(rows / rows.sum(), means, np.asarray(np.linalg.inv(covariances), dtype=np.float64))
+def _most_likely(rows: Floats, sums: Floats, squares: Floats) -> Components:
+    """Return the components with these numbers of rows, sums of the rows, and sums of their products."""
+    rows = rows + 10 * np.finfo(np.float64).eps
+    means = sums / rows[:, None]
+    covariances = squares / rows[:, None, None] - means[:, :, None] * means[:, None, :]
+    precisions = np.linalg.inv(covariances + LEAST_VARIANCE * np.eye(sums.shape[1]))
+    return Components(rows / rows.sum(), means, np.asarray(precisions, dtype=np.float64))

@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 from vwkde._compute import parallel
 from vwkde._data.sample import effective_rows
 from vwkde._models.derivatives.components import TOLERANCE, Components, MakeRows, fit_components, refit_components
-from vwkde._models.derivatives.full import FullRows
+from vwkde._models.derivatives.full import full_rows
 from vwkde._models.derivatives.tied import TiedRows
 from vwkde._models.gaussian import GaussianModel, fit_gaussian
 
@@ -197,7 +197,7 @@ def _mixture_of(components: Components) -> MixtureDerivatives:
     return make_mixture(weights, means, np.broadcast_to(precisions, (len(weights), *precisions.shape[-2:])))
 
 
-_SHAPES: dict[str, MakeRows] = {"full": FullRows, "tied": TiedRows}
+_SHAPES: dict[str, MakeRows] = {"full": full_rows, "tied": TiedRows}
 
 
 def _criterion(mixture: MixtureDerivatives, shape: str, x: Floats, weight: Floats, rows: float) -> float:
