@@ -33,8 +33,6 @@ _MANY_ROWS = 12_000
 """Rows of each sample that decide, if there are many more, which candidates are fitted to all of them."""
 _WIDTHS_AGAIN = 2.0 ** np.arange(-1.5, 1.5, 0.5)
 """Bandwidths, in units of Scott's, that are tried again with more rows."""
-_ALIKE = 0.04
-"""Difference of two log ratios, relative to their scatter, below which the worse one is not worth more rows."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +126,7 @@ def average_of(
         used = _worth_fitting(judged, ways)
         more = part[0].rows / judged[0].space.rows
         if more > 1 and bandwidth is None:
-            used &= _promise(judged, more) & ~_repeats(judged)
+            used &= _promise(judged, more)
             if judged is candidates:
                 used |= _may_grow(judged)
                 narrower = _to_try_again(judged, ways.average)
@@ -199,21 +197,6 @@ def _to_try_again(candidates: list[Candidate], share: list[float]) -> list[Candi
         for _, c in best.values()
         for width in _WIDTHS_AGAIN
     ]
-
-
-def _repeats(candidates: list[Candidate]) -> NDArray[np.bool_]:
-    """Mark kernel sums that hardly differ from better ones of the same bandwidth, with another guide."""
-    marked = np.zeros(len(candidates), dtype=bool)
-    better: dict[tuple[str, float], list[Floats]] = {}
-    for i in sorted(range(len(candidates)), key=lambda i: candidates[i].loss):
-        c = candidates[i]
-        if c.bandwidth is None:
-            continue
-        own, others = np.concatenate(c.at_samples), better.setdefault((c.space.name, c.bandwidth), [])
-        marked[i] = any(np.mean((own - other) ** 2) < _ALIKE**2 * other.var() for other in others)
-        if not marked[i]:
-            others.append(own)
-    return marked
 
 
 def _promise(candidates: list[Candidate], more: float) -> NDArray[np.bool_]:

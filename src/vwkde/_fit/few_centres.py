@@ -22,7 +22,7 @@ Ints = NDArray[np.intp]
 _MOST_PAIRS = 1e8
 """Pairs of rows in the sums at all rows, up to which all rows are centres, or more than the fewest."""
 _FEWEST_CENTRES = 2_000
-QUICK_COLUMNS = 3
+QUICK_COLUMNS = 2
 """Columns up to which sums are quick however many rows there are."""
 
 
