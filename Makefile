@@ -2,6 +2,10 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# There is a worker per core, so each has one thread: with more they would wait for each other. Tests of threads set their own.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+# Tests start many processes. If compiled files were not kept, each would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo quick test lint coverage bench docs dist clean
 
@@ -20,10 +24,10 @@ demo: .venv/plot.stamp
 	$(BIN)/vwkde demo
 
 quick: lint
-	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
+	$(PYTEST) -q -m "not slow"
 
 test: lint
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(PYTEST)
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .
@@ -32,7 +36,7 @@ lint: .venv/test.stamp
 	$(BIN)/lint-imports --no-logo
 
 coverage: .venv/test.stamp
-	$(BIN)/python -m pytest -n auto --dist worksteal --cov=vwkde --cov-report=term-missing:skip-covered
+	$(PYTEST) --cov=vwkde --cov-report=term-missing:skip-covered
 
 bench: .venv/bench.stamp
 	$(BIN)/python benchmarks/accuracy.py

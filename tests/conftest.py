@@ -161,10 +161,7 @@ SLOW = {
         "test_real_images_are_told_apart",
     ),
     "reproduce/test_tasks.py": ("test_outcomes_come_by_name",),
-    "test_architecture.py": (
-        "test_estimating_loads_neither",
-        "test_only_estimates_of_many_rows_load_the_compiler",
-    ),
+    "test_architecture.py": ("test_an_estimate_of",),
     "test_bench.py": (
         "test_every_engine_takes_part",
         "test_every_task_is_timed",

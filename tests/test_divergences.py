@@ -45,13 +45,13 @@ def test_equal_densities_have_no_divergence():
 
 def test_unequal_sizes():
     pair = mean_difference(4, 1.0)
-    values = [vwkde.kl_divergence(*pair.sample(2_000, 500, random_state=s)).value for s in range(REPETITIONS)]
+    values = [vwkde.kl_divergence(*pair.sample(1_000, 250, random_state=s)).value for s in range(REPETITIONS)]
     assert np.mean(values) == pytest.approx(pair.kl, rel=0.2)
 
 
 def test_standard_error_covers_the_scatter():
     pair = mean_difference(2, 1.0)
-    estimates = [vwkde.kl_divergence(*pair.sample(200, random_state=s)) for s in range(20)]
+    estimates = [vwkde.kl_divergence(*pair.sample(200, random_state=s)) for s in range(12)]
     scatter = np.std([e.value for e in estimates])
     assert 0.7 < np.median([e.standard_error for e in estimates]) / scatter < 3
 
@@ -121,10 +121,10 @@ def test_the_bias_that_a_weight_leaves_widens_the_interval():
 
 def test_kl_is_the_default_kind():
     pair = isotropic(3).sample(200)
-    assert vwkde.divergence(*pair).value == vwkde.kl_divergence(*pair).value
-    swapped = vwkde.divergence(*pair[::-1], kind="reverse-kl")
-    assert swapped.value == pytest.approx(vwkde.kl_divergence(*pair).value, rel=1e-6)
-    assert vwkde.divergence(*pair, "hellinger").unit == ""
+    expected = vwkde.kl_divergence(*pair).value
+    assert vwkde.divergence(*pair).value == expected
+    assert vwkde.divergence(*pair[::-1], kind="reverse-kl").value == pytest.approx(expected, rel=1e-6)
+    assert vwkde.divergence(*pair, "hellinger", method="kde").unit == ""
 
 
 def test_log_density_ratio_is_that_of_the_fitted_object():

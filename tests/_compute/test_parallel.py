@@ -8,12 +8,19 @@ from time import sleep
 import numpy as np
 import pytest
 import scipy.linalg.cython_blas  # noqa: F401
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from support.together import PATIENCE, together
 from vwkde._compute import parallel
 from vwkde._runtime import progress
 from vwkde._runtime.lazy import lazy
+
+
+@pytest.fixture(autouse=True)
+def _more_than_one_blas_thread():
+    """Give every test a limit to lower and to restore, on any machine."""
+    with threadpool_limits(3, user_api="blas"):
+        yield
 
 
 def blas_threads():

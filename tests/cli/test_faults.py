@@ -276,8 +276,9 @@ COMMAND = [sys.executable, "-m", "vwkde.cli"]
 @pytest.mark.parametrize("wait", [0.06, 0.15, 0.3])
 def test_ctrl_c_while_the_program_is_loading_leaves_no_traceback(folder, wait):
     """Python itself needs the first hundredths of a second; nothing can be promised for these."""
-    start = "import sys, time; print('up', flush=True); sys.argv = ['vwkde', 'kl', 'p.csv', 'q.csv'];"
-    code = f"{start} from vwkde.cli.entry import main; main()"
+    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"  # ignored in the background
+    start = "import sys; print('up', flush=True); sys.argv = ['vwkde', 'kl', 'p.csv', 'q.csv'];"
+    code = f"{heed} {start} from vwkde.cli.entry import main; main()"
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder
     ) as process:

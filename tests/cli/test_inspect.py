@@ -1,4 +1,4 @@
-"""`vwkde inspect` as it is typed."""
+"""`vwkde inspect` as it is typed: learning and the first check in processes of their own, the rest in this one."""
 
 import csv
 import json
@@ -14,6 +14,8 @@ pytest.importorskip("PIL")
 from PIL import Image
 from scipy import ndimage
 
+from support.commands import runner
+
 
 def write_surface(path, seed, defect=False):
     random = np.random.default_rng(seed)
@@ -24,9 +26,14 @@ def write_surface(path, seed, defect=False):
     Image.fromarray(np.clip(128 + 128 * image, 0, 255).astype(np.uint8)).save(path)
 
 
-def run(*arguments):
+def start(*arguments):
     command = [sys.executable, "-m", "vwkde.cli", "inspect", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def run(capfd, monkeypatch):
+    return runner(capfd, monkeypatch, "inspect")
 
 
 @pytest.fixture(scope="module")
@@ -37,14 +44,14 @@ def folder(tmp_path_factory):
     for seed in range(3):
         write_surface(folder / "new" / f"bad {seed}.png", 2_000 + seed, defect=True)
     write_surface(folder / "new" / "fine.png", 1_001)
-    done = run("fit", folder / "good", "-o", folder / "part.vwkde")
+    done = start("fit", folder / "good", "-o", folder / "part.vwkde")
     assert done.returncode == 0, done.stderr
     assert "22 good images learnt" in done.stdout
     return folder
 
 
 def test_a_check_finds_the_defects_and_says_so_by_its_status(folder, tmp_path):
-    done = run("check", folder / "new", "-m", folder / "part.vwkde", "-o", tmp_path / "run")
+    done = start("check", folder / "new", "-m", folder / "part.vwkde", "-o", tmp_path / "run")
     assert done.returncode == 1, done.stderr
     rows = list(csv.DictReader((tmp_path / "run" / "scores.csv").read_text().splitlines()))
     verdicts = {row["image"]: row["verdict"] for row in rows}
@@ -60,63 +67,62 @@ def test_a_check_finds_the_defects_and_says_so_by_its_status(folder, tmp_path):
     assert colour[:60, :60].max() == 0
 
 
-def test_a_good_image_passes(folder, tmp_path):
-    done = run("check", folder / "new" / "fine.png", "-m", folder / "part.vwkde", "-o", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "1 image checked, 0 rejected" in done.stdout
+def test_a_good_image_passes(run, folder, tmp_path):
+    status, told, errors = run("check", folder / "new" / "fine.png", "-m", folder / "part.vwkde", "-o", tmp_path)
+    assert status == 0, errors
+    assert "1 image checked, 0 rejected" in told
 
 
-def test_bad_files_are_told_and_the_rest_is_scored(folder, tmp_path):
+def test_bad_files_are_told_and_the_rest_is_scored(run, folder, tmp_path):
     images = tmp_path / "images"
     write_surface(images / "a.png", 1_001)
     (images / "empty.png").write_bytes(b"")
     (images / "text.png").write_text("no image")
     Image.new("L", (40, 50)).save(images / "small.png")
-    done = run("check", images, "-m", folder / "part.vwkde", "-o", tmp_path / "run")
-    assert done.returncode == 2
+    status, _, errors = run("check", images, "-m", folder / "part.vwkde", "-o", tmp_path / "run")
+    assert status == 2
     for name in ("empty.png", "text.png", "small.png"):
-        assert name in done.stderr
+        assert name in errors
     rows = {row["image"]: row for row in csv.DictReader((tmp_path / "run" / "scores.csv").read_text().splitlines())}
     assert rows["a.png"]["verdict"] == "OK"
     assert {name for name, row in rows.items() if row["verdict"] == "ERROR"} == {"empty.png", "text.png", "small.png"}
 
 
-def test_adding_good_images_moves_the_threshold(folder, tmp_path):
+def test_adding_good_images_moves_the_threshold(run, folder, tmp_path):
     model = tmp_path / "part.vwkde"
     model.write_bytes((folder / "part.vwkde").read_bytes())
     for seed in range(3):
         write_surface(tmp_path / "more" / f"{seed}.png", 500 + seed)
-    done = run("add", tmp_path / "more", "-m", model)
-    assert done.returncode == 0, done.stderr
-    assert "3 good images added, 25 in total" in done.stdout
-    assert run("check", folder / "new", "-m", model, "-o", tmp_path / "run").returncode == 1
+    status, told, errors = run("add", tmp_path / "more", "-m", model)
+    assert status == 0, errors
+    assert "3 good images added, 25 in total" in told
+    assert run("check", folder / "new", "-m", model, "-o", tmp_path / "run")[0] == 1
 
 
-def test_what_was_recognised_is_printed_and_nothing_done(folder, tmp_path):
-    done = run("fit", folder / "good", "-o", tmp_path / "part.vwkde", "--dry-run")
-    assert done.returncode == 0
-    assert "flat" in done.stdout
-    assert "22" in done.stdout
+def test_what_was_recognised_is_printed_and_nothing_done(run, folder, tmp_path):
+    status, told, errors = run("fit", folder / "good", "-o", tmp_path / "part.vwkde", "--dry-run")
+    assert status == 0, errors
+    assert "flat" in told
+    assert "22" in told
     assert not (tmp_path / "part.vwkde").exists()
 
 
-def test_errors_are_one_line(folder, tmp_path):
-    done = run("check", folder / "new", "-m", tmp_path / "none.vwkde")
-    assert done.returncode == 2
-    assert "there is no such file" in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+def test_errors_are_one_line(run, folder, tmp_path):
+    status, _, errors = run("check", folder / "new", "-m", tmp_path / "none.vwkde")
+    assert status == 2
+    assert "there is no such file" in errors
+    assert len(errors.strip().splitlines()) == 1
 
 
-def test_a_dry_check_tells_the_images_and_writes_nothing(folder, tmp_path):
-    done = run("check", folder / "new", "-m", tmp_path / "none.vwkde", "-o", tmp_path / "run", "--dry-run")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "4 images, bad 0.png to fine.png\n"
+def test_a_dry_check_tells_the_images_and_writes_nothing(run, folder, tmp_path):
+    told = run("check", folder / "new", "-m", tmp_path / "none.vwkde", "-o", tmp_path / "run", "--dry-run")
+    assert told == (0, "4 images, bad 0.png to fine.png\n", "")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_dry_fit_tells_how_many_are_held_out(folder, tmp_path):
-    done = run("fit", folder / "good", "-o", tmp_path / "part.vwkde", "--hold-out", 0.5, "--dry-run")
-    assert done.returncode == 0
-    assert "to fit   11 images" in done.stdout
-    assert "to test  11 images" in done.stdout
+def test_a_dry_fit_tells_how_many_are_held_out(run, folder, tmp_path):
+    status, told, errors = run("fit", folder / "good", "-o", tmp_path / "part.vwkde", "--hold-out", 0.5, "--dry-run")
+    assert status == 0, errors
+    assert "to fit   11 images" in told
+    assert "to test  11 images" in told
     assert list(tmp_path.iterdir()) == []

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from support.commands import runner
 from vwkde import datasets
 from vwkde._answers.posterior import posterior
 from vwkde.reproduce import FIGURES, figure_named, reproduce
@@ -160,11 +161,10 @@ def test_the_command_reproduces(tmp_path):
     check_folder(tmp_path / "quick" / "figA2", "figA2")
 
 
-def test_the_command_tells_a_wrong_name_before_any_work(tmp_path):
-    command = [sys.executable, "-m", "vwkde.cli", "reproduce", "figA2", "fig9", "--quick", "-o", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "There is no figure 'fig9'" in done.stderr
+def test_the_command_tells_a_wrong_name_before_any_work(tmp_path, capfd, monkeypatch):
+    status, _, told = runner(capfd, monkeypatch, "reproduce")("figA2", "fig9", "--quick", "-o", tmp_path)
+    assert status == 2
+    assert "There is no figure 'fig9'" in told
     assert list(tmp_path.iterdir()) == []
 
 

@@ -51,7 +51,8 @@ def fit_surfaces(count=GOOD):
 
 @cache
 def _fitted(count):
-    return SurfaceInspector(candidates=3).fit([(f"good {seed}.png", as_seen(surface(seed))) for seed in range(count)])
+    good = [(f"good {seed}.png", as_seen(surface(seed))) for seed in range(count)]
+    return SurfaceInspector(candidates=3, n_threads=2).fit(good)
 
 
 class Address:

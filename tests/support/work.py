@@ -37,4 +37,4 @@ def score_of(path, image):
     """Return what the inspection in a model file says of an image."""
     from vwkde.inspection import SurfaceInspector
 
-    return SurfaceInspector.load(path).check(image).score
+    return SurfaceInspector.load(path, n_threads=2).check(image).score

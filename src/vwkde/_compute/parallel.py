@@ -66,9 +66,14 @@ def thread_count() -> int:
     """
     if _is_block.get():
         return 1
+    return _most_threads.get() or _allowed_threads()
+
+
+def _allowed_threads() -> int:
+    """Return what the environment allows, or else the machine, which is asked last: it reads files."""
     environment = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]
-    allowed = min([int(limit) for limit in environment if limit.isdigit()], default=joblib.cpu_count())
-    return _most_threads.get() or max(1, allowed)
+    limits = [int(limit) for limit in environment if limit.isdigit()]
+    return max(1, min(limits)) if limits else int(joblib.cpu_count())
 
 
 def block_rows(bytes_per_row: int, memory_budget: int) -> int:

@@ -65,7 +65,8 @@ def find_copying(counts: Ints) -> Copying | None:
     if are_balanced(counts) and counts.max() > _BALANCED:
         return None
     frequency = np.bincount(counts[counts <= _LARGEST], minlength=_LARGEST + 1)[1:].astype(np.float64)
-    log_likelihood, mixing = _fit(frequency, _kernels())
+    seen = frequency > 0  # others have no part in the likelihood, and few are seen
+    log_likelihood, mixing = _fit(frequency[seen], _kernels()[:, seen])
     best = int(np.argmax(log_likelihood))
     if 2 * (log_likelihood[best] - log_likelihood[0]) < _CLEARLY:
         return None

@@ -22,7 +22,7 @@ CHECKS = {"gradient": 6, "texture": 1}
 
 @cache
 def fitted(features):
-    inspector = SurfaceInspector(features=features, candidates=3, false_reject_rate=0.2)
+    inspector = SurfaceInspector(features=features, candidates=3, false_reject_rate=0.2, n_threads=2)
     return inspector.fit([as_seen(surface(seed, side=SIDE)) for seed in range(4)])
 
 

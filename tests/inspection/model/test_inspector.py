@@ -8,7 +8,7 @@ pytest.importorskip("safetensors")
 
 from scipy import ndimage
 from sklearn.exceptions import NotFittedError
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from vwkde.inspection import SurfaceInspector
 from vwkde.inspection.data.errors import ImageError
@@ -116,8 +116,9 @@ def test_patches_are_measured_with_blas_on_one_thread():
         seen.update(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
         return GradientMoments()(image)
 
-    inspector = SurfaceInspector(features=measure, false_reject_rate=0.3).fit([surface(seed) for seed in range(4)])
-    inspector.check(surface(10))
+    with threadpool_limits(2, user_api="blas"):
+        inspector = SurfaceInspector(features=measure, false_reject_rate=0.3).fit([surface(seed) for seed in range(4)])
+        inspector.check(surface(10))
     assert seen == {1}
 
 

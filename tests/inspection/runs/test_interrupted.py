@@ -27,7 +27,8 @@ from vwkde.inspection.runs.scores import ScoreRow, scores_table
 
 SIZE = 96
 SLOWLY = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background
 from vwkde.inspection.data import pictures
 read = pictures.read_image_like
 
