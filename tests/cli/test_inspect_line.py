@@ -140,3 +140,18 @@ def test_images_that_pass_but_score_higher_than_learnt_are_told(run, folder, tmp
     assert drift["p_value"] is None or drift["p_value"] < 0.001
     assert "the false-reject rate no longer holds" in drift["warning"]
     assert "the false-reject rate no longer holds" in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_a_device_judges_as_the_cpu_does(run, folder, tmp_path):
+    pytest.importorskip("torch")
+    path = tmp_path / "part.vwkde"
+    status, _, errors = run("fit", str(folder / "good"), "-o", str(path), "--features", "combined", "--device", "cpu:0")
+    assert status == 0, errors
+    scores = []
+    for device in ([], ["--device", "cpu:0"]):
+        _, told, _ = run("check", str(folder / "bad"), "-m", str(path), "-o", str(tmp_path / "run"), "--json", *device)
+        scores.append([image["score"] for image in json.loads(told)["images"]])
+    assert scores[0] == pytest.approx(scores[1], rel=1e-4)
+    status, _, errors = run("check", str(folder / "bad"), "-m", str(path), "--device", "gpu")
+    assert status == 2
+    assert "The device 'gpu' cannot be used" in errors

@@ -59,6 +59,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print the contents of result
 Cluster = Annotated[
     str | None, typer.Option("--dask", metavar="ADDRESS", help="Compare images on the workers of this Dask scheduler.")
 ]
+Device = Annotated[
+    str | None,
+    typer.Option(help="Compute on this torch device, for example cuda. Default: the CPU.", show_default=False),
+]
 
 
 @app.command()
@@ -85,6 +89,7 @@ def fit(
     dry_run: DryRun = False,
     force: Force = False,
     dask: Cluster = None,
+    device: Device = None,
 ) -> None:
     """Learn a surface from good images, and write a model file.
 
@@ -105,7 +110,7 @@ def fit(
     check_model_file(output, force)
     known_bad = () if bad is None else images_to_check(bad)
     with connected(dask):
-        settings = work.Settings(features, rate, seed, _engine(dask), work.ignored(ignore, roi), note)
+        settings = work.Settings(features, rate, seed, _engine(dask), work.ignored(ignore, roi), note, device)
         inspector, failures = work.fit(layout, settings, "Nothing was learnt or written.")
         if known_bad:
             failures += work.calibrate(inspector, known_bad)
@@ -123,6 +128,7 @@ def check(
     dry_run: DryRun = False,
     as_json: Json = False,
     dask: Cluster = None,
+    device: Device = None,
 ) -> None:
     """Check images against a model, and write a report.
 
@@ -140,7 +146,7 @@ def check(
     if dry_run:
         say(f"{counted(len(items))}, {items[0].name} to {items[-1].name}")
         return
-    inspector = SurfaceInspector.load(model, engine=_engine(dask))
+    inspector = SurfaceInspector.load(model, engine=_engine(dask), device=device)
     with connected(dask):
         record, failures = work.run(inspector, items, output, images.absolute().name, model.name)
     counts = record.counts
@@ -177,6 +183,7 @@ def evaluate(
     force: ForceModel = False,
     as_json: Json = False,
     dask: Cluster = None,
+    device: Device = None,
 ) -> None:
     """Measure how well defects are found in labelled images.
 
@@ -196,7 +203,7 @@ def evaluate(
     from vwkde.inspection.data.trials import with_model, without_model
     from vwkde.inspection.runs.own_model import MODEL
 
-    inspector = None if model is None else SurfaceInspector.load(model, engine=_engine(dask))
+    inspector = None if model is None else SurfaceInspector.load(model, engine=_engine(dask), device=device)
     if inspector is not None:
         learnt = dict(zip(inspector.names_, inspector.fingerprints_, strict=True))
         layouts = {root.absolute().name: with_model(recognise(root), learnt, hold_out, seed)}
@@ -209,7 +216,7 @@ def evaluate(
         if (words := unlike_names(layout)) is not None:
             complain(f"warning: {words}", "yellow")
     with connected(dask):
-        settings = work.Settings(features, rate, seed, _engine(dask))
+        settings = work.Settings(features, rate, seed, _engine(dask), device=device)
         work.evaluate(layouts, inspector, output, model.name if model else MODEL, settings, as_json, force)
 
 

@@ -41,6 +41,7 @@ class Settings:
     engine: Literal["auto", "dask"] = "auto"
     ignore: NDArray[np.bool_] | None = None
     note: str = ""
+    device: str | None = None
 
     def inspector(self) -> SurfaceInspector:
         """Return an inspector that is not fitted yet."""
@@ -50,6 +51,7 @@ class Settings:
             ignore=self.ignore,
             random_state=self.seed,
             engine=self.engine,
+            device=self.device,
         )
 
 

@@ -1,9 +1,8 @@
 """Surface inspection as one object: learn a surface from good images, then judge others."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,15 +10,13 @@ from numpy.typing import NDArray
 
 from vwkde._compute.choice import choose_resources
 from vwkde._compute.executors import DASK
-from vwkde._compute.parallel import at_most, single_threaded_blas
+from vwkde._compute.parallel import at_most
 from vwkde._display.waiting import shown_while_waiting
-from vwkde.inspection.data.arrays import as_image, check_shape
 from vwkde.inspection.model.calibration import check_rate
-from vwkde.inspection.model.changes_with_images import ChangesWithImages
+from vwkde.inspection.model.checks_images import ChecksImages
 from vwkde.inspection.model.features import FEATURES, FeatureSet, as_features, by_neighbours, marking_of
 from vwkde.inspection.model.history import make_change, make_making
 from vwkde.inspection.model.inspected_part import ignoring
-from vwkde.inspection.model.inspection import Inspection
 from vwkde.inspection.model.learnt import Learnt, learn
 from vwkde.inspection.model.learnt_combined import learn_combined
 from vwkde.inspection.model.learnt_nearest import learn_nearest
@@ -31,7 +28,7 @@ from vwkde.inspection.model.parameters import check_count, check_enough
 Singles = NDArray[np.float32]
 
 
-class SurfaceInspector(ChangesWithImages):
+class SurfaceInspector(ChecksImages):
     """Learn a surface from good images alone, and judge whether other images show the same surface.
 
     Parameters
@@ -58,8 +55,8 @@ class SurfaceInspector(ChangesWithImages):
         "dask" compares images on the workers of the current Dask client: all pairs of good images in `fit`, each image
         in `check_all`.
     device : str, default=None
-        Device for the comparison with all good images, for example "cuda". None is the CPU, which does the rest in any
-        case.
+        A torch device, for example "cuda". It does everything for the features "combined", with scores that differ by
+        rounding; for others, it compares with all good images, and the CPU does the rest. None is the CPU.
 
     Examples
     --------
@@ -129,7 +126,7 @@ class SurfaceInspector(ChangesWithImages):
         features = self.check_parameters()
         settings = self.candidates, self.random_state, self.false_reject_rate
         with at_most(self.n_threads):
-            seen = measure_all(images, features)
+            seen = measure_all(images, features, measure=self._measure_on_device(features))
             check_enough(len(seen.names))
             if by_neighbours(features):
                 learnt: Learnt = learn_nearest(seen, features, self.random_state, self.false_reject_rate)
@@ -182,77 +179,6 @@ class SurfaceInspector(ChangesWithImages):
         learnt = self._fitted
         if by_neighbours(learnt.features):
             learnt.features(np.zeros(learnt.image_shape, dtype=np.float32))
-
-    def check(self, image: Singles, name: str = "image") -> Inspection:
-        """Judge one image.
-
-        Parameters
-        ----------
-        image : ndarray of shape (height, width)
-            A gray image of the same shape as the good ones, with values as for `fit`.
-        name : str, default="image"
-            The name of the image in the result and in errors.
-
-        Returns
-        -------
-        Inspection
-            The score, p-value, verdict and map.
-
-        Raises
-        ------
-        ImageError
-            If the image cannot be used, or has another shape than the good ones.
-        NotFittedError
-            If `fit` has not been called.
-
-        Examples
-        --------
-        >>> from vwkde.inspection import SurfaceInspector, make_surfaces
-        >>> surfaces = make_surfaces("woven", n_good=20, n_bad=1, size=96)
-        >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:20])
-        >>> inspector.check(surfaces.images[20]).rejected
-        True
-        """
-        learnt = self._fitted
-        start = perf_counter()
-        image = as_image(image, name)
-        check_shape(image, learnt.image_shape, name)
-        with at_most(self.n_threads), single_threaded_blas():  # products of patches are small
-            found = learnt.judge(image, self._resources)
-        return Inspection(
-            name,
-            found.score,
-            learnt.scores.p_value(found.score),
-            learnt.scores.threshold,
-            learnt.names[found.nearest],
-            found.log_ratio,
-            learnt.peaks.threshold,
-            1000 * (perf_counter() - start),
-        )
-
-    def check_all(self, images: Iterable[tuple[str, Singles]]) -> Iterator[Inspection]:
-        """Judge images one by one, or on the Dask workers, and yield the results in the same order.
-
-        Parameters
-        ----------
-        images : iterable of pairs (name, ndarray)
-            As for `check`.
-
-        Returns
-        -------
-        iterator of Inspection
-
-        Examples
-        --------
-        >>> from vwkde.inspection import SurfaceInspector, make_surfaces
-        >>> surfaces = make_surfaces("woven", n_good=20, n_bad=1, size=96)
-        >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:20])
-        >>> new = [("first", surfaces.images[0]), ("last", surfaces.images[20])]
-        >>> [(result.name, result.verdict) for result in inspector.check_all(new)]
-        [('first', 'OK'), ('last', 'NG')]
-        """
-        _ = self._fitted  # refuse an unfitted inspector here, not at the first image
-        return self._resources.executor.spread(_check, self, images)
 
     def calibrate(self, bad: Iterable[tuple[str, Singles]], *, by: str | None = None) -> Self:
         """Move the threshold up into the gap below images that are known to be bad, if there is one.
@@ -376,8 +302,3 @@ class SurfaceInspector(ChangesWithImages):
         inspector.check_parameters()
         inspector._learnt, inspector._origin = saved.learnt, saved.origin
         return inspector
-
-
-def _check(inspector: SurfaceInspector, named: tuple[str, Singles]) -> Inspection:
-    name, image = named
-    return inspector.check(image, name)

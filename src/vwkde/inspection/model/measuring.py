@@ -1,6 +1,6 @@
 """Good images, read one by one: each is measured and named, and a thumbnail is kept."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice
 
@@ -16,7 +16,10 @@ from vwkde.inspection.model.coordinates import Coordinates
 from vwkde.inspection.model.features import FeatureSet, marking_of
 
 Singles = NDArray[np.float32]
+Halves = NDArray[np.float16]
 Images = Iterable[Singles] | Iterable[tuple[str, Singles]]
+Measure = Callable[[Sequence[Singles]], tuple[list[Singles], list[Halves]]]
+"""Returns the features of the patches of each image, and its marks, if there are any."""
 
 _THUMBNAIL = 96
 """Maximum length of the longer side of a thumbnail, in pixels."""
@@ -36,7 +39,7 @@ class Measured:
     thumbnails: NDArray[np.uint8]
     fingerprints: list[str | None]
     shape: tuple[int, ...]
-    marks: list[NDArray[np.float16]] = field(default_factory=list)
+    marks: list[Halves] = field(default_factory=list)
 
 
 def measure_all(
@@ -45,15 +48,16 @@ def measure_all(
     shape: tuple[int, ...] | None = None,
     taken: Sequence[str] = (),
     known: Sequence[str | None] = (),
+    measure: Measure | None = None,
 ) -> Measured:
-    """Measure images of one shape; a name that is already taken gets a number.
+    """Measure images of one shape; a name that is already taken gets a number. `measure` is how, if not on the CPU.
 
     An image whose fingerprint is known, or that came before, is left out: it is no further evidence of what good images
     look like, and would match itself when good images are judged by the others.
     """
     names: list[str] = []
     measured: list[Singles] = []
-    marks: list[NDArray[np.float16]] = []
+    marks: list[Halves] = []
     thumbnails: list[NDArray[np.uint8]] = []
     fingerprints: list[str | None] = []
     repeated: list[str] = []
@@ -76,11 +80,16 @@ def measure_all(
             used.add(names[-1])
             thumbnails.append(_shrunk(image))
             fingerprints.append(pixels)
-        measured += run(lambda image: rows_of(features(image)), new)
-        if (marking := marking_of(features)) is not None:
-            marks += run(marking, new)
+        found, marked = _measure(new, features) if measure is None else measure(new)
+        measured += found
+        marks += marked
     _tell_repeated(repeated)
     return Measured(names, measured, np.array(thumbnails, dtype=np.uint8), fingerprints, shape or (), marks)
+
+
+def _measure(images: Sequence[Singles], features: FeatureSet) -> tuple[list[Singles], list[Halves]]:
+    marking = marking_of(features)
+    return run(lambda image: rows_of(features(image)), images), [] if marking is None else run(marking, images)
 
 
 def _tell_repeated(names: Sequence[str]) -> None:

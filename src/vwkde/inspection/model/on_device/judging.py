@@ -1,0 +1,96 @@
+"""A fitted model on a torch device, which judges batches of images."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde._compute.devices import send
+from vwkde.inspection.model.learnt import Judgement, Learnt
+from vwkde.inspection.model.learnt_combined import STRONG, LearntCombined
+from vwkde.inspection.model.library import Library
+from vwkde.inspection.model.on_device.comparing import CoordinatesOnDevice, LibraryOnDevice
+from vwkde.inspection.model.on_device.filters import enlarged, interpolated
+from vwkde.inspection.model.on_device.marks import MarksOnDevice, spread_marks
+from vwkde.inspection.model.on_device.measuring import OnDevice, batch_size, on_device
+from vwkde.inspection.model.on_device.patches import patches_of
+from vwkde.inspection.model.pyramid import PYRAMID
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Singles = NDArray[np.float32]
+
+
+class CombinedOnDevice:
+    """A model with the features named `combined`, on a torch device."""
+
+    def __init__(self, learnt: LearntCombined, images: OnDevice) -> None:
+        library, device = learnt.library, images.device
+        if not isinstance(library, Library) or library.worst is None:
+            raise TypeError("the library of a combined model has kernels and counts the worst patches")
+        self._learnt, self._images = learnt, images
+        self._coordinates = CoordinatesOnDevice(learnt.coordinates, device)
+        self._library = LibraryOnDevice(library, library.worst, device)
+        self._marks = MarksOnDevice(learnt.known, device)
+        self._peaks = send(learnt.both.peaks.centre, device), send(learnt.both.peaks.width, device)
+
+    @property
+    def batch(self) -> int:
+        """The number of images to judge at a time."""
+        return batch_size(self._learnt.image_shape)
+
+    def __call__(self, images: Sequence[Singles]) -> list[Judgement]:
+        """Return how images compare with the good ones, as `LearntCombined.judge` does for each."""
+        import torch
+
+        with torch.no_grad():
+            return self._judged(self._images.sent(images))
+
+    def _judged(self, images: "Tensor") -> list[Judgement]:
+        import torch
+
+        compared = [self._library.compare(each) for each in self._coordinates(patches_of(images))]
+        mark_scores, excess = self._marks.compare(images)
+        scores = torch.stack([torch.stack([each.score for each in compared]), mark_scores.double()], dim=1)
+        maps = self._maps(torch.stack([each.log_ratio for each in compared]), excess, tuple(images.shape[1:]))
+        nearest = torch.stack([each.nearest for each in compared]).tolist()
+        found = self._learnt.both.score(scores.cpu().numpy())
+        return [
+            Judgement(float(score), place, self._placed(values))
+            for score, place, values in zip(found, nearest, maps.cpu().numpy(), strict=True)
+        ]
+
+    def _maps(self, log_ratio: "Tensor", excess: "Tensor", shape: tuple[int, ...]) -> "Tensor":
+        """Return the maps of the inspected part, as `Both.map` does, at its pixels."""
+        texture, marks = (STRONG * (values.double() / STRONG).asinh() for values in (log_ratio, excess))
+        centre, width = self._peaks
+        both = (_spread_patches(texture, shape) - centre[0]) / width[0]
+        both = (both + (spread_marks(marks, shape) - centre[1]) / width[1]) / 2
+        whole = self._learnt.image_shape if self._images.part is None else self._images.part.shape()
+        return enlarged(both, whole)
+
+    def _placed(self, values: NDArray[np.float64]) -> Singles:
+        return (values if self._images.part is None else self._images.part.placed(values)).astype(np.float32)
+
+
+def _spread_patches(values: "Tensor", shape: tuple[int, ...]) -> "Tensor":
+    """Return maps of pixels, as `Pyramid.spread` does, for values at patches, (images, patches)."""
+    import torch
+
+    grids = PYRAMID.grids(shape)
+    parts = torch.split(values, [rows * columns for rows, columns in grids], dim=1)
+    maps = [
+        interpolated(part.reshape(-1, *grid), shape, [float(PYRAMID.step << k)] * 2, 1.0)
+        for k, grid, part in zip(PYRAMID.halvings(shape), grids, parts, strict=True)
+    ]
+    return torch.stack(maps).mean(dim=0)
+
+
+@lru_cache(maxsize=2)
+def judge_on_device(learnt: Learnt, device: str | None) -> CombinedOnDevice | None:
+    """Return the model on a device other than the CPU; None if all or part of it is computed on the CPU."""
+    images = on_device(learnt.features, device)
+    return CombinedOnDevice(learnt, images) if images is not None and isinstance(learnt, LearntCombined) else None
