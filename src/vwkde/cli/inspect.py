@@ -59,6 +59,15 @@ Json = Annotated[bool, typer.Option("--json", help="Print the contents of result
 Cluster = Annotated[
     str | None, typer.Option("--dask", metavar="ADDRESS", help="Compare images on the workers of this Dask scheduler.")
 ]
+Size = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WxH",
+        help="Scale all images to this size, for example 512x512, so that they may differ. Default: as they are or, if "
+        "most differ in size, their median size.",
+        show_default=False,
+    ),
+]
 Device = Annotated[
     str | None,
     typer.Option(help="Compute on this torch device, for example cuda. Default: the CPU.", show_default=False),
@@ -84,6 +93,10 @@ def fit(
     bad: Annotated[
         Path | None, typer.Option(metavar="BAD", help="A folder of known bad images, as for `calibrate`.")
     ] = None,
+    size: Size = None,
+    align: Annotated[
+        bool, typer.Option("--align", help="Shift images to where good ones have the part, by up to a tenth of a side.")
+    ] = False,
     note: Annotated[str, typer.Option(help="A text for the model card, such as part, camera and light.")] = "",
     seed: Seed = 0,
     dry_run: DryRun = False,
@@ -110,7 +123,9 @@ def fit(
     check_model_file(output, force)
     known_bad = () if bad is None else images_to_check(bad)
     with connected(dask):
-        settings = work.Settings(features, rate, seed, _engine(dask), work.ignored(ignore, roi), note, device)
+        shape = work.size_of(size, layout)
+        mask = work.ignored(ignore, roi, shape)
+        settings = work.Settings(features, rate, seed, _engine(dask), mask, note, device, shape, align)
         inspector, failures = work.fit(layout, settings, "Nothing was learnt or written.")
         if known_bad:
             failures += work.calibrate(inspector, known_bad)
@@ -178,6 +193,7 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
+    size: Size = None,
     seed: Seed = 0,
     dry_run: DryRun = False,
     force: ForceModel = False,
@@ -216,7 +232,7 @@ def evaluate(
         if (words := unlike_names(layout)) is not None:
             complain(f"warning: {words}", "yellow")
     with connected(dask):
-        settings = work.Settings(features, rate, seed, _engine(dask), device=device)
+        settings = work.Settings(features, rate, seed, _engine(dask), device=device, size=work.parsed_size(size))
         work.evaluate(layouts, inspector, output, model.name if model else MODEL, settings, as_json, force)
 
 

@@ -24,11 +24,12 @@ class Failure:
 class Pictures:
     """The names and pixels of image files, in order.
 
-    Only images of one shape are yielded: the given shape or, by default, that of the first image that can be read.
+    Only images of one shape are yielded: the given shape or, by default, that of the first image that can be read. If
+    they need not be `alike`, images of every shape are.
     """
 
-    def __init__(self, items: Sequence[Item], shape: tuple[int, ...] | None = None) -> None:
-        self.items = items
+    def __init__(self, items: Sequence[Item], shape: tuple[int, ...] | None = None, *, alike: bool = True) -> None:
+        self.items, self._alike = items, alike
         self.failures: list[Failure] = []
         """The images skipped so far, with the reasons."""
         self._shape, self._example = shape, "the good ones"
@@ -47,7 +48,7 @@ class Pictures:
         for item in self.items:
             try:
                 image = read_image_like(item.path, self._shape, self._example)
-                if self._shape is None:
+                if self._alike and self._shape is None:
                     self._shape, self._example = image.shape, item.name
             except ImageError as error:
                 self.failures.append(Failure(item.name, str(error)))

@@ -58,7 +58,7 @@ class ChangesWithImages(KnowsGoodImages):
         """
         learnt = self._fitted
         with at_most(self.n_threads):
-            known = learnt.image_shape, learnt.names, learnt.fingerprints
+            known = learnt.frame, learnt.names, learnt.fingerprints
             seen = measure_all(images, learnt.features, *known, self._measure_on_device(learnt.features))
             if seen.names:
                 grown = learnt.more(seen, self.false_reject_rate, self._resources)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute.parallel import at_most, single_threaded_blas
-from vwkde.inspection.data.arrays import as_image, check_shape
+from vwkde.inspection.data.arrays import as_image
 from vwkde.inspection.model.changes_with_images import ChangesWithImages
 from vwkde.inspection.model.inspection import Inspection
 from vwkde.inspection.model.on_device.judging import judge_on_device
@@ -25,7 +25,7 @@ class ChecksImages(ChangesWithImages):
         Parameters
         ----------
         image : ndarray of shape (height, width)
-            A gray image of the same shape as the good ones, with values as for `fit`.
+            A gray image of the same shape as the good ones, or of any if there is a `size`, with values as for `fit`.
         name : str, default="image"
             The name of the image in the result and in errors.
 
@@ -83,9 +83,9 @@ class ChecksImages(ChangesWithImages):
         """Judge images together on the device, or one by one on the CPU."""
         learnt = self._fitted
         start = perf_counter()
-        images = [as_image(image, name) for name, image in named]
-        for (name, _), image in zip(named, images, strict=True):
-            check_shape(image, learnt.image_shape, name)
+        frame = learnt.frame
+        framed = [frame.bring(as_image(image, name), name) for name, image in named]
+        images = [each.image for each in framed]
         judge = judge_on_device(learnt, self.device)
         with at_most(self.n_threads), single_threaded_blas():  # products of patches are small
             found = judge(images) if judge else [learnt.judge(image, self._resources) for image in images]
@@ -97,11 +97,11 @@ class ChecksImages(ChangesWithImages):
                 learnt.scores.p_value(each.score),
                 learnt.scores.threshold,
                 learnt.names[each.nearest],
-                each.log_ratio,
+                frame.take_back(each.log_ratio, before),
                 learnt.peaks.threshold,
                 milliseconds,
             )
-            for (name, _), each in zip(named, found, strict=True)
+            for (name, _), before, each in zip(named, framed, found, strict=True)
         ]
 
 

@@ -15,6 +15,7 @@ from vwkde._display.waiting import shown_while_waiting
 from vwkde.inspection.model.calibration import check_rate
 from vwkde.inspection.model.checks_images import ChecksImages
 from vwkde.inspection.model.features import FEATURES, FeatureSet, as_features, by_neighbours, marking_of
+from vwkde.inspection.model.frames import Framing
 from vwkde.inspection.model.history import make_change, make_making
 from vwkde.inspection.model.inspected_part import ignoring
 from vwkde.inspection.model.learnt import Learnt, learn
@@ -23,7 +24,7 @@ from vwkde.inspection.model.learnt_nearest import learn_nearest
 from vwkde.inspection.model.measuring import Images, measure_all
 from vwkde.inspection.model.model_file import Origin, SavedModel, read_model, write_model
 from vwkde.inspection.model.networks import stored_name
-from vwkde.inspection.model.parameters import check_count, check_enough
+from vwkde.inspection.model.parameters import check_count, check_enough, check_size
 
 Singles = NDArray[np.float32]
 
@@ -47,6 +48,12 @@ class SurfaceInspector(ChecksImages):
         Number of good images that an image is compared with closely, after a coarse comparison with all of them.
     ignore : ndarray of bool of shape (height, width), default=None
         True at the pixels that are not inspected: nothing there changes a score, map or box. None inspects all.
+    size : tuple of int, default=None
+        Height and width to which images are scaled before they are compared, so that they may differ in size. Maps and
+        boxes are those of each image as it was. None means that all images have one shape.
+    align : bool, default=False
+        Whether to shift images, by up to a tenth of a side, to where the good images have the same part. For parts that
+        lie a little elsewhere each time.
     random_state : int, default=0
         Seed of every random choice.
     n_threads : int, default=None
@@ -76,6 +83,8 @@ class SurfaceInspector(ChecksImages):
         false_reject_rate: float = 0.05,
         candidates: int = 10,
         ignore: NDArray[np.bool_] | None = None,
+        size: tuple[int, int] | None = None,
+        align: bool = False,
         random_state: int = 0,
         n_threads: int | None = None,
         engine: Literal["auto", "dask"] = "auto",
@@ -85,6 +94,8 @@ class SurfaceInspector(ChecksImages):
         self.false_reject_rate = false_reject_rate
         self.candidates = candidates
         self.ignore = ignore
+        self.size = size
+        self.align = align
         self.random_state = random_state
         self.n_threads = n_threads
         self.engine = engine
@@ -101,7 +112,8 @@ class SurfaceInspector(ChecksImages):
         Parameters
         ----------
         images : iterable of ndarray, or of pairs (name, ndarray)
-            Gray images of one shape: floats from 0 to 1, or integers of type uint8 or uint16. At least 3 images.
+            Gray images of one shape, or with `size` of any: floats from 0 to 1, or integers of type uint8 or uint16. At
+            least 3 images.
         note : str, default=""
             A text for the model card, such as the part, the camera and the light.
 
@@ -126,14 +138,15 @@ class SurfaceInspector(ChecksImages):
         features = self.check_parameters()
         settings = self.candidates, self.random_state, self.false_reject_rate
         with at_most(self.n_threads):
-            seen = measure_all(images, features, measure=self._measure_on_device(features))
+            framing = Framing(self.size, self.align)
+            seen = measure_all(images, features, framing, measure=self._measure_on_device(features))
             check_enough(len(seen.names))
             if by_neighbours(features):
                 learnt: Learnt = learn_nearest(seen, features, self.random_state, self.false_reject_rate)
             else:
                 learning = learn if marking_of(features) is None else learn_combined
                 learnt = learning(seen, features, *settings, self._resources)
-            self._learnt = replace(learnt, made=make_making(note))
+            self._learnt = replace(learnt, made=make_making(note), own_frame=seen.frame)
         self._origin = None
         return self
 
@@ -164,6 +177,9 @@ class SurfaceInspector(ChecksImages):
             check_count(self.n_threads, "n_threads", 2)
         if self.engine not in ("auto", DASK.name):
             raise ValueError(f"The 'engine' parameter must be 'auto' or 'dask'. Got {self.engine!r} instead.")
+        check_size(self.size)
+        if not isinstance(self.align, bool):
+            raise ValueError(f"The 'align' parameter must be True or False. Got {self.align!r} instead.")
         choose_resources(self.engine, self.device)
         return ignoring(as_features(self.features), self.ignore)
 
@@ -294,6 +310,8 @@ class SurfaceInspector(ChecksImages):
             false_reject_rate=saved.false_reject_rate,
             candidates=saved.candidates,
             ignore=saved.ignored,
+            size=saved.learnt.frame.shape if saved.learnt.frame.any_size else None,
+            align=saved.learnt.frame.reference is not None,
             random_state=saved.random_state,
             n_threads=n_threads,
             engine=engine,

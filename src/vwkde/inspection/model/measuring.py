@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count, islice
+from itertools import chain, count, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,10 @@ from vwkde._compute.parallel import run, thread_count
 from vwkde._runtime.progress import track
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import RepeatedImagesWarning
-from vwkde.inspection.data.arrays import as_image, check_shape, fingerprint
+from vwkde.inspection.data.arrays import as_image, fingerprint
 from vwkde.inspection.model.coordinates import Coordinates
 from vwkde.inspection.model.features import FeatureSet, marking_of
+from vwkde.inspection.model.frames import AS_THEY_ARE, Frame, Framing, Shape
 
 Singles = NDArray[np.float32]
 Halves = NDArray[np.float16]
@@ -29,7 +30,7 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Measured:
-    """Good images: names, features (patches, features), thumbnails, fingerprints, and their common shape.
+    """Good images: names, features (patches, features), thumbnails, fingerprints, and the frame they were brought to.
 
     `marks` are the single marks of each image, if the features have them.
     """
@@ -38,19 +39,24 @@ class Measured:
     features: list[Singles]
     thumbnails: NDArray[np.uint8]
     fingerprints: list[str | None]
-    shape: tuple[int, ...]
+    frame: Frame
     marks: list[Halves] = field(default_factory=list)
+
+    @property
+    def shape(self) -> Shape:
+        """The shape at which images are compared."""
+        return self.frame.shape
 
 
 def measure_all(
     images: Images,
     features: FeatureSet,
-    shape: tuple[int, ...] | None = None,
+    frame: Frame | Framing = AS_THEY_ARE,
     taken: Sequence[str] = (),
     known: Sequence[str | None] = (),
     measure: Measure | None = None,
 ) -> Measured:
-    """Measure images of one shape; a name that is already taken gets a number. `measure` is how, if not on the CPU.
+    """Measure images in a frame; a name that is already taken gets a number. `measure` is how, if not on the CPU.
 
     An image whose fingerprint is known, or that came before, is left out: it is no further evidence of what good images
     look like, and would match itself when good images are judged by the others.
@@ -63,28 +69,27 @@ def measure_all(
     repeated: list[str] = []
     used, seen = set(taken), {*known}
     threads = thread_count()
-    named = _named(images, len(taken))
+    frame, named = _framed(_named(images, len(taken)), frame)
     total = getattr(images, "__len__", lambda: 0)()
     for few in track(iter(lambda: list(islice(named, threads)), []), "measuring images", -(-total // threads)):
         new = []
         for name, image in few:
-            shape = image.shape if shape is None else shape
-            check_shape(image, shape, name)
+            inside = frame.bring(image, name).image
             pixels = fingerprint(image)
             if pixels in seen:
                 repeated.append(name)
                 continue
             seen.add(pixels)
-            new.append(image)
+            new.append(inside)
             names.append(_unlike(name, used))
             used.add(names[-1])
-            thumbnails.append(_shrunk(image))
+            thumbnails.append(_shrunk(inside))
             fingerprints.append(pixels)
         found, marked = _measure(new, features) if measure is None else measure(new)
         measured += found
         marks += marked
     _tell_repeated(repeated)
-    return Measured(names, measured, np.array(thumbnails, dtype=np.uint8), fingerprints, shape or (), marks)
+    return Measured(names, measured, np.array(thumbnails, dtype=np.uint8), fingerprints, frame, marks)
 
 
 def _measure(images: Sequence[Singles], features: FeatureSet) -> tuple[list[Singles], list[Halves]]:
@@ -103,6 +108,16 @@ def _named(images: Images, first: int) -> Iterator[tuple[str, Singles]]:
     for number, each in enumerate(images, start=first):
         name, image = each if isinstance(each, tuple) else (f"good {number}", each)
         yield name, as_image(image, name)
+
+
+def _framed(
+    named: Iterator[tuple[str, Singles]], frame: Frame | Framing
+) -> tuple[Frame, Iterator[tuple[str, Singles]]]:
+    """Return the frame, made from the first images if need be, and all images."""
+    if isinstance(frame, Frame):
+        return frame, named
+    first = list(islice(named, frame.needed))
+    return frame.made_from([image for _, image in first]), chain(first, named)
 
 
 def _unlike(name: str, taken: set[str]) -> str:

@@ -15,6 +15,7 @@ from vwkde.inspection.model.calibration import Calibration, calibrate
 from vwkde.inspection.model.container import ModelFileError, read_container, stated_digest, write_container
 from vwkde.inspection.model.coordinates import Coordinates
 from vwkde.inspection.model.features import FeatureSet, as_features, by_neighbours, marking_of
+from vwkde.inspection.model.frames import read_frame
 from vwkde.inspection.model.history import read_changes, read_making
 from vwkde.inspection.model.inspected_part import ignoring
 from vwkde.inspection.model.learnt import Learnt
@@ -98,6 +99,7 @@ def _parts(model: SavedModel) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "fingerprints": learnt.fingerprints,
         "changes": [change.to_dict() for change in learnt.changes],
         "made": asdict(learnt.made),
+        "any_size": learnt.frame.any_size,
     }
     if isinstance(learnt.library, Library):
         settings["length_scale"] = learnt.library.length_scale
@@ -114,6 +116,8 @@ def _parts(model: SavedModel) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     }
     if learnt.sums.size:
         arrays["sums"] = learnt.sums
+    if learnt.frame.reference is not None:
+        arrays["reference"] = learnt.frame.reference
     if model.ignored is not None:
         arrays["ignored"] = np.asarray(model.ignored, dtype=np.uint8)
     return arrays | marks_arrays(learnt), settings
@@ -173,6 +177,7 @@ def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any], features:
         Calibration(arrays["peaks"], rate),
         read_changes(settings.get("changes", ()), names),
         read_making(settings.get("made", {})),
+        read_frame(settings["image_shape"], settings.get("any_size", False), arrays.get("reference")),
     )
     marking = marking_of(features)
     return learnt if marking is None else with_marks(learnt, marking, arrays)

@@ -41,7 +41,7 @@ class Watch:
         item = arrival.item
         self._failures.pop(item.name, None)
         try:
-            image = read_image_like(item.path, inspector.image_shape, "the good ones")
+            image = read_image_like(item.path, inspector.accepted_shape, "the good ones")
             result = inspector.check(image, item.name)
             if not isfinite(result.score):
                 refuse(item.path, "its score is not finite: not judged.")

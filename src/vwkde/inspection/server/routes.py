@@ -121,6 +121,7 @@ def _describe(here: Served, inspector: SurfaceInspector) -> Model:
         good_images=about.good_images,
         image_width=width,
         image_height=height,
+        any_size=inspector.accepted_shape is None,
         features=about.features,
         false_reject_rate=about.false_reject_rate,
         threshold=about.threshold,

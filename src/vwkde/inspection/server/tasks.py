@@ -18,6 +18,7 @@ from vwkde.inspection.model.inspector import SurfaceInspector
 from vwkde.inspection.model.map_colours import map_colours
 from vwkde.inspection.runs.records import finite
 from vwkde.inspection.runs.scores import ScoreRow, scores_table
+from vwkde.inspection.server.largest import most_pixels
 from vwkde.inspection.server.limits import MOST_BYTES_BESIDE, MOST_BYTES_PER_PIXEL
 from vwkde.inspection.server.replies import Judgement, Row, Rows
 
@@ -40,8 +41,11 @@ def check(inspector: SurfaceInspector, decoded: Decoded, data: bytes, name: str)
     result = inspector.check(pixels, name)
     if not isfinite(result.score):
         refuse(name, "its score is not finite: not judged.")
+    height, width = result.log_ratio.shape
     return Judgement(
         name=name,
+        image_width=width,
+        image_height=height,
         verdict=result.verdict,
         score=result.score,
         p_value=result.p_value,
@@ -98,10 +102,10 @@ def coloured_map(result: Inspection) -> NDArray[np.uint8]:
 
 def _decode(inspector: SurfaceInspector, decoded: Decoded, data: bytes, name: str) -> Singles:
     """Return the pixels of an image; one that has not the size of the good images is refused by its header."""
-    height, width = inspector.image_shape
-    if len(data) > MOST_BYTES_PER_PIXEL * height * width + MOST_BYTES_BESIDE:
+    most = most_pixels(inspector)
+    if len(data) > MOST_BYTES_PER_PIXEL * most + MOST_BYTES_BESIDE:
         refuse(name, "the file is far larger than its pixels need; save the image again.")
-    pixels = decode_image(data, name, inspector.image_shape)
+    pixels = decode_image(data, name, inspector.accepted_shape, most)
     decoded()
     return pixels
 

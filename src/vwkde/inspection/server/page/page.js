@@ -41,12 +41,14 @@ function setModel(model) {
   const about = ` · ${good} · ${size} · ${model.features} features${model.read_only ? " · read only" : ""}`;
   $("model").replaceChildren(text("strong", model.name), about);
   $("what-fits").textContent =
-    `This model has learnt ${good} of ${size}. Give it images of the same surface and size, as PNG, JPEG, BMP, TIFF, ` +
+    `This model has learnt ${good} of ${size}. Give it images of the same surface${model.any_size ? ", of any size" : " and size"}, as PNG, JPEG, BMP, TIFF, ` +
     `WebP or PGM, up to ${bytes(model.most_bytes)} each.`;
   for (const each of document.querySelectorAll("[data-choose]")) each.disabled = false;
-  fitStage(model, $("actual").checked);
+  refit();
   render();
 }
+
+const refit = () => fitStage(state.chosen?.result ?? state.model, $("actual").checked);
 
 const isRejected = (item) => !item.added && item.result.score > state.threshold;
 const verdict = (item) => (isRejected(item) ? "NG" : "OK");
@@ -209,7 +211,10 @@ function renderShown() {
   }
   $("map-note").textContent = result ? mapNote(item, isRejected(item), state.model) : "";
   if (result) renderFacts(item);
-  if (result && (pixelsChanged || shown !== item)) showPixels(item, state.model).catch((error) => notify(error.message));
+  if (result && (pixelsChanged || shown !== item)) {
+    fitStage(result, $("actual").checked);
+    showPixels(item).catch((error) => notify(error.message));
+  }
   pixelsChanged = false;
   shown = result ? item : null;
 }
@@ -371,7 +376,7 @@ on("folder", "change", ({ target }) => {
 });
 on("map-on", "change", ({ target }) => $("stage").classList.toggle("bare", !target.checked));
 on("opacity", "input", ({ target }) => $("stage").style.setProperty("--opacity", target.value / 100));
-on("actual", "change", ({ target }) => fitStage(state.model, target.checked));
+on("actual", "change", refit);
 on("slider", "input", ({ target }) => setThreshold(state.axis.score(target.value / SLIDER_STEPS)));
 on("threshold", "change", ({ target }) => (target.value === "" ? resetThreshold() : setThreshold(Number(target.value))));
 on("reset", "click", resetThreshold);
@@ -385,7 +390,7 @@ on("again", "click", () => {
 });
 on("open-help", "click", () => $("help").showModal());
 window.addEventListener("resize", () => {
-  if (state.model) fitStage(state.model, $("actual").checked);
+  if (state.model) refit();
   render();
 });
 
