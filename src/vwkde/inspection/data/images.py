@@ -204,8 +204,9 @@ def _open(file: IO[bytes], name: str) -> "Image":
 
 def _check_header(image: "Image", name: str, wanted: _Wanted) -> None:
     width, height = image.size
-    if width * height > wanted.most_pixels:
-        _refuse_size(name, wanted.most_pixels)
+    most = wanted.most_pixels if wanted.shape is None else MOST_PIXELS  # the shape says more
+    if width * height > most:
+        _refuse_size(name, most)
     if min(width, height) < wanted.least_side:
         refuse(name, f"the image has {width}×{height} pixels, and each side needs at least {wanted.least_side}.")
     if wanted.shape is not None and wanted.shape not in ((height, width), (width, height)):  # it may be turned later

@@ -40,6 +40,13 @@ class Model(BaseModel):
     suffixes: list[str] = Field(description="The suffixes of image files.")
 
 
+class SavedMask(BaseModel):
+    """A mask that was saved for the next fit."""
+
+    file: str = Field(description="The name of the file, in the folder of the model.")
+    ignored_share: float = Field(description="The share of the pixels that are not inspected.")
+
+
 class Judgement(BaseModel):
     """The result for one image."""
 

@@ -71,6 +71,16 @@ def picture(inspector: SurfaceInspector, decoded: Decoded, data: bytes, name: st
     return small_png(_decode(inspector, decoded, data, name))
 
 
+def mask(inspector: SurfaceInspector, decoded: Decoded, data: bytes) -> tuple[bytes, float]:
+    """Return a mask of what is not inspected as PNG, and the share of its pixels that are ignored."""
+    name = "mask"
+    drawn = decode_image(data, name, inspector.image_shape) > 0
+    decoded()
+    if drawn.all():
+        refuse(name, "everything is ignored; leave something to inspect.")
+    return encode_png(np.where(drawn, np.uint8(255), np.uint8(0))), float(drawn.mean())
+
+
 def table(_: SurfaceInspector, decoded: Decoded, data: bytes) -> bytes:
     """Return judgements, given as JSON, as the table that `vwkde inspect check` writes."""
     decoded()  # a table has no pixels

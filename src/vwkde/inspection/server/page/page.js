@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { Queue, makeItem, worstFirst } from "./batch.js";
 import { chosenFiles, droppedFiles, imagesAmong } from "./files.js";
 import { drawHistogram } from "./histogram.js";
+import { Mask } from "./mask.js";
 import { bytes, count, nats, pValue, round } from "./scale.js";
 import { drawThumbnail, fitStage, showBoxes, showPixels } from "./viewer.js";
 import { againWords, because, mapNote, rateWords, reason } from "./words.js";
@@ -14,6 +15,7 @@ const LONGEST_TEXT = 1000; // longest text that the server accepts
 
 const $ = (id) => document.getElementById(id);
 const queue = new Queue(itemChanged);
+const mask = new Mask($("mask"), notify);
 const state = {
   model: null,
   items: [],
@@ -205,8 +207,9 @@ function renderShown() {
     fillBadge(item, $("badge"));
     $("because").textContent = because(item, state.threshold);
     $("because").classList.toggle("error", hasFailed(item));
-    for (const part of document.querySelectorAll("#facts, #frame, .tools")) part.hidden = !result;
+    for (const part of document.querySelectorAll("#facts, #frame, #view-tools")) part.hidden = !result;
     $("mark").hidden = !result || state.model.read_only;
+    $("mask-label").hidden = state.model.read_only;
     $("mark").disabled = Boolean(item.added || item.adding);
   }
   $("map-note").textContent = result ? mapNote(item, isRejected(item), state.model) : "";
@@ -350,6 +353,7 @@ const keys = {
   o: () => $("map-on").click(),
   z: () => $("actual").click(),
   g: markAsGood,
+  m: () => $("mask-on").click(),
   t: () => $("slider").focus(),
   "?": () => $("help").showModal(),
 };
@@ -377,6 +381,7 @@ on("folder", "change", ({ target }) => {
 on("map-on", "change", ({ target }) => $("stage").classList.toggle("bare", !target.checked));
 on("opacity", "input", ({ target }) => $("stage").style.setProperty("--opacity", target.value / 100));
 on("actual", "change", refit);
+on("mask-on", "change", ({ target }) => mask.toggle(target.checked, state.model));
 on("slider", "input", ({ target }) => setThreshold(state.axis.score(target.value / SLIDER_STEPS)));
 on("threshold", "change", ({ target }) => (target.value === "" ? resetThreshold() : setThreshold(Number(target.value))));
 on("reset", "click", resetThreshold);
