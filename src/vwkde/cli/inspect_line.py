@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vwkde.cli.console import complain, say
+from vwkde.cli.console import bars, complain, say
 from vwkde.cli.endings import end
 from vwkde.cli.inspect import Device, Json, Model, Run, threshold
 from vwkde.cli.once import Commands
@@ -96,9 +96,10 @@ def _watch(watching: "Watch", used: "_Used", output: Path, every: float, as_json
     try:
         while True:
             used.read_again()
-            for record in watching.look(used.inspector):
-                is_new = True
-                _print(record, as_json)
+            with bars():
+                for record in watching.look(used.inspector):
+                    is_new = True
+                    _print(record, as_json)
             if is_new and time.monotonic() >= next_write:
                 start = time.monotonic()
                 told = _publish(watching, used.inspector, output, State.RUNNING, told)

@@ -4,8 +4,10 @@ An image that cannot be read may be half written. It is tried again until nobody
 then reported. An image whose file changes is judged again, and its new result replaces the old one.
 """
 
+from collections.abc import Iterator
 from math import isfinite
 
+from vwkde._runtime.progress import track
 from vwkde.inspection.data.errors import ImageError, refuse
 from vwkde.inspection.data.images import read_image_like
 from vwkde.inspection.data.pictures import Failure
@@ -26,10 +28,12 @@ class Watch:
         self._failures: dict[str, Failure] = {}
         self.gallery = Gallery()
 
-    def look(self, inspector: SurfaceInspector) -> list[ImageRecord | FailureRecord]:
-        """Judge the images that arrived since the last look, and return their results."""
-        found = (self._judged(each, inspector) for each in self._arrivals.look())
-        return [each for each in found if each is not None]
+    def look(self, inspector: SurfaceInspector) -> Iterator[ImageRecord | FailureRecord]:
+        """Judge the images that arrived since the last look, and yield their results."""
+        arrived = self._arrivals.look()
+        for each in track(arrived, "checking images", len(arrived)):
+            if (record := self._judged(each, inspector)) is not None:
+                yield record
 
     def write(self, inspector: SurfaceInspector, state: State) -> RunRecord:
         """Write the results so far, and return their record."""

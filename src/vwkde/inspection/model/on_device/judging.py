@@ -54,23 +54,24 @@ class CombinedOnDevice:
 
         compared = [self._library.compare(each) for each in self._coordinates(patches_of(images))]
         mark_scores, excess = self._marks.compare(images)
-        scores = torch.stack([torch.stack([each.score for each in compared]), mark_scores.double()], dim=1)
-        maps = self._maps(torch.stack([each.log_ratio for each in compared]), excess, tuple(images.shape[1:]))
+        joint = self._joint(torch.stack([each.log_ratio for each in compared]), excess, tuple(images.shape[1:]))
+        texture = torch.stack([each.score for each in compared])
+        parts = torch.stack([texture, mark_scores.double(), joint.amax(dim=(1, 2))], dim=1).cpu().numpy()
+        both = self._learnt.both
+        found = both.score(parts[:, : len(both.scores.centre)])  # those whose rarity the model knows
         nearest = torch.stack([each.nearest for each in compared]).tolist()
-        found = self._learnt.both.score(scores.cpu().numpy())
+        maps = enlarged(joint, self._learnt.image_shape if self._images.part is None else self._images.part.shape())
         return [
             Judgement(float(score), place, self._placed(values))
             for score, place, values in zip(found, nearest, maps.cpu().numpy(), strict=True)
         ]
 
-    def _maps(self, log_ratio: "Tensor", excess: "Tensor", shape: tuple[int, ...]) -> "Tensor":
-        """Return the maps of the inspected part, as `Both.map` does, at its pixels."""
+    def _joint(self, log_ratio: "Tensor", excess: "Tensor", shape: tuple[int, ...]) -> "Tensor":
+        """Return the maps of the inspected part, as `Both.map` does, at the size at which it is measured."""
         texture, marks = (STRONG * (values.double() / STRONG).asinh() for values in (log_ratio, excess))
         centre, width = self._peaks
         both = (_spread_patches(texture, shape) - centre[0]) / width[0]
-        both = (both + (spread_marks(marks, shape) - centre[1]) / width[1]) / 2
-        whole = self._learnt.image_shape if self._images.part is None else self._images.part.shape()
-        return enlarged(both, whole)
+        return (both + (spread_marks(marks, shape) - centre[1]) / width[1]) / 2
 
     def _placed(self, values: NDArray[np.float64]) -> Singles:
         return (values if self._images.part is None else self._images.part.placed(values)).astype(np.float32)
