@@ -195,3 +195,22 @@ def test_a_stray_image_of_another_size_is_told_and_left_out(run, folder, tmp_pat
     status, _, errors = run("fit", str(good), "-o", str(tmp_path / "other.vwkde"), "--size", "96")
     assert status == 2
     assert "The '--size' option must be a width and a height, for example 640x480. Got '96' instead." in errors
+
+
+def test_colours_count_if_asked_for(run, tmp_path):
+    for seed in range(24):
+        gray = surface(seed, side=SIDE).astype(int)
+        change = np.array([14, -7, 0]) + np.random.default_rng(seed).integers(-2, 3, size=(SIDE, SIDE, 3))
+        if seed >= 22:
+            change[30:60, 30:60] = [-10, 5, 0]  # leaves the brightness nearly as it is
+        path = tmp_path / ("good" if seed < 22 else "bad") / f"{seed}.png"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(file_of(np.clip(gray[..., None] + change, 0, 255).astype(np.uint8)))
+    statuses = []
+    for colour in ([], ["--colour"]):
+        model = tmp_path / f"part{len(colour)}.vwkde"
+        status, _, errors = run("fit", str(tmp_path / "good"), "-o", str(model), "--features", "texture", *colour)
+        assert status == 0, errors
+        statuses.append(run("check", str(tmp_path / "bad"), "-m", str(model), "-o", str(tmp_path / "run"))[0])
+    assert statuses == [0, 1]
+    assert json.loads(run("show", "-m", str(model), "--json")[1])["colour"]

@@ -11,6 +11,7 @@ from vwkde._compute.cluster import connected
 from vwkde._runtime.extras import require
 from vwkde.cli.console import bars, complain, say
 from vwkde.cli.endings import end, interruptible
+from vwkde.cli.inspect_options import Align, Colour, Device, Size
 from vwkde.cli.once import Commands
 from vwkde.cli.options import Seed
 from vwkde.cli.outputs import Force, check_model_file
@@ -59,19 +60,6 @@ Json = Annotated[bool, typer.Option("--json", help="Print the contents of result
 Cluster = Annotated[
     str | None, typer.Option("--dask", metavar="ADDRESS", help="Compare images on the workers of this Dask scheduler.")
 ]
-Size = Annotated[
-    str | None,
-    typer.Option(
-        metavar="WxH",
-        help="Scale all images to this size, for example 512x512, so that they may differ. Default: as they are or, if "
-        "most differ in size, their median size.",
-        show_default=False,
-    ),
-]
-Device = Annotated[
-    str | None,
-    typer.Option(help="Compute on this torch device, for example cuda. Default: the CPU.", show_default=False),
-]
 
 
 @app.command()
@@ -94,9 +82,8 @@ def fit(
         Path | None, typer.Option(metavar="BAD", help="A folder of known bad images, as for `calibrate`.")
     ] = None,
     size: Size = None,
-    align: Annotated[
-        bool, typer.Option("--align", help="Shift images to where good ones have the part, by up to a tenth of a side.")
-    ] = False,
+    align: Align = False,
+    colour: Colour = False,
     note: Annotated[str, typer.Option(help="A text for the model card, such as part, camera and light.")] = "",
     seed: Seed = 0,
     dry_run: DryRun = False,
@@ -125,7 +112,7 @@ def fit(
     with connected(dask):
         shape = work.size_of(size, layout)
         mask = work.ignored(ignore, roi, shape)
-        settings = work.Settings(features, rate, seed, _engine(dask), mask, note, device, shape, align)
+        settings = work.Settings(features, rate, seed, _engine(dask), mask, note, device, shape, align, colour)
         inspector, failures = work.fit(layout, settings, "Nothing was learnt or written.")
         if known_bad:
             failures += work.calibrate(inspector, known_bad)
@@ -194,6 +181,7 @@ def evaluate(
         ),
     ] = None,
     size: Size = None,
+    colour: Colour = False,
     seed: Seed = 0,
     dry_run: DryRun = False,
     force: ForceModel = False,
@@ -232,7 +220,8 @@ def evaluate(
         if (words := unlike_names(layout)) is not None:
             complain(f"warning: {words}", "yellow")
     with connected(dask):
-        settings = work.Settings(features, rate, seed, _engine(dask), device=device, size=work.parsed_size(size))
+        shape = work.parsed_size(size)
+        settings = work.Settings(features, rate, seed, _engine(dask), device=device, size=shape, colour=colour)
         work.evaluate(layouts, inspector, output, model.name if model else MODEL, settings, as_json, force)
 
 

@@ -10,7 +10,8 @@ import typer
 
 from vwkde.cli.console import bars, complain, say
 from vwkde.cli.endings import end
-from vwkde.cli.inspect import Device, Json, Model, Run, threshold
+from vwkde.cli.inspect import Json, Model, Run, threshold
+from vwkde.cli.inspect_options import Device
 from vwkde.cli.once import Commands
 
 if TYPE_CHECKING:

@@ -50,6 +50,7 @@ class Settings:
     device: str | None = None
     size: Shape | None = None
     align: bool = False
+    colour: bool = False
 
     def inspector(self) -> SurfaceInspector:
         """Return an inspector that is not fitted yet."""
@@ -59,6 +60,7 @@ class Settings:
             ignore=self.ignore,
             size=self.size,
             align=self.align,
+            colour=self.colour,
             random_state=self.seed,
             engine=self.engine,
             device=self.device,
@@ -109,7 +111,7 @@ def ignored(ignore: Path | None, roi: Path | None, shape: Shape | None = None) -
 def fit(layout: Layout, settings: Settings, if_stopped: str) -> tuple[SurfaceInspector, list[Failure]]:
     """Learn the good images of a data set; also return the images that could not be used."""
     inspector = settings.inspector()
-    pictures = Pictures(layout.good, alike=settings.size is None)
+    pictures = Pictures(layout.good, alike=settings.size is None, colour=settings.colour)
     with interruptible(if_stopped), reported_failures(pictures), bars():
         inspector.fit(pictures, note=settings.note)
     return inspector, pictures.failures
@@ -126,7 +128,7 @@ def add(inspector: SurfaceInspector, layout: Layout, if_stopped: str) -> list[Fa
 def pictures_for(inspector: SurfaceInspector, items: Sequence[Item]) -> Pictures:
     """Return image files that a fitted inspector can use."""
     shape = inspector.accepted_shape
-    return Pictures(items, shape, alike=shape is not None)
+    return Pictures(items, shape, alike=shape is not None, colour=inspector.colour)
 
 
 def calibrate(inspector: SurfaceInspector, items: tuple[Item, ...]) -> list[Failure]:

@@ -92,17 +92,22 @@ def read_image(path: Path | str, least_side: int = 1) -> NDArray[np.float32]:
     return _read_file(Path(path), _Wanted(least_side))
 
 
-def read_image_like(path: Path, shape: tuple[int, ...] | None, example: str) -> NDArray[np.float32]:
-    """Read an image file of a known shape, that of its example; another is refused before its pixels are decoded."""
-    return _read_file(path, _Wanted(1, shape, example))
+def read_image_like(
+    path: Path, shape: tuple[int, ...] | None, example: str, colour: bool = False
+) -> NDArray[np.float32]:
+    """Read an image file of a known shape, that of its example; another is refused before its pixels are decoded.
+
+    With `colour`, a file with colours becomes (height, width, 3).
+    """
+    return _read_file(path, _Wanted(1, shape, example, colour=colour))
 
 
 def decode_image(
-    data: bytes, name: str, shape: tuple[int, ...] | None = None, most_pixels: int = MOST_PIXELS
+    data: bytes, name: str, shape: tuple[int, ...] | None = None, most_pixels: int = MOST_PIXELS, colour: bool = False
 ) -> NDArray[np.float32]:
     """Read the bytes of an image file, as `read_image_like` does. Errors use `name`."""
     _require_pillow()
-    return _read(io.BytesIO(data), name, _Wanted(1, shape, "the others", most_pixels))
+    return _read(io.BytesIO(data), name, _Wanted(1, shape, "the others", most_pixels, colour))
 
 
 def read_shape(path: Path) -> tuple[int, int]:
@@ -127,6 +132,7 @@ class _Wanted:
     shape: tuple[int, ...] | None = None
     example: str = ""
     most_pixels: int = MOST_PIXELS
+    colour: bool = False
 
 
 def _read_file(path: Path, wanted: _Wanted) -> NDArray[np.float32]:
@@ -180,10 +186,10 @@ def _read(file: IO[bytes], name: str, wanted: _Wanted) -> NDArray[np.float32]:
         except Exception:  # decoders raise errors of every kind
             refuse(name, "the image is damaged or cut short; copy or save it again.")
         _turn_upright(image)
-        gray = _to_gray(image, name)
+        pixels = _to_colours(image, name) if wanted.colour and _has_colours(image) else _to_gray(image, name)
     if wanted.shape is not None:
-        check_shape(gray, wanted.shape, name, wanted.example)
-    return gray
+        check_shape(pixels, wanted.shape, name, wanted.example)
+    return pixels
 
 
 def _open(file: IO[bytes], name: str) -> "Image":
@@ -242,6 +248,18 @@ def _check_scans(file: IO[bytes], image: "Image", name: str) -> None:
     width, height = image.size
     if scans > _MOST_SCANS or scans * width * height > _MOST_SCANNED:
         refuse(name, f"the image has {scans} scans, too many for its size; save it again as usual JPEG or PNG.")
+
+
+def _has_colours(image: "Image") -> bool:
+    return image.mode not in ("1", "L", "LA", "F") and not image.mode.startswith("I")
+
+
+def _to_colours(image: "Image", name: str) -> NDArray[np.float32]:
+    image.info.pop("transparency", None)
+    try:
+        return np.array(image.convert("RGB"), np.float32) / np.float32(255)
+    except ValueError:
+        refuse(name, f"its colours ({image.mode}) cannot be read; save it as gray or RGB.")
 
 
 def _to_gray(image: "Image", name: str) -> NDArray[np.float32]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute.parallel import at_most, single_threaded_blas
 from vwkde.inspection.data.arrays import as_image
+from vwkde.inspection.data.colours import brightness
 from vwkde.inspection.model.changes_with_images import ChangesWithImages
 from vwkde.inspection.model.inspection import Inspection
 from vwkde.inspection.model.on_device.judging import judge_on_device
@@ -84,8 +85,8 @@ class ChecksImages(ChangesWithImages):
         learnt = self._fitted
         start = perf_counter()
         frame = learnt.frame
-        framed = [frame.bring(as_image(image, name), name) for name, image in named]
-        images = [each.image for each in framed]
+        framed = [frame.bring(as_image(image, name, frame.colour), name) for name, image in named]
+        images = [each.image if learnt.coloured else brightness(each.image) for each in framed]
         judge = judge_on_device(learnt, self.device)
         with at_most(self.n_threads), single_threaded_blas():  # products of patches are small
             found = judge(images) if judge else [learnt.judge(image, self._resources) for image in images]

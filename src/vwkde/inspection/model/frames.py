@@ -1,7 +1,7 @@
 """The frame in which images are compared: one size and, for parts that lie a little elsewhere each time, one place."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from vwkde._runtime.lazy import lazy
 from vwkde.inspection.data.arrays import check_shape
+from vwkde.inspection.data.colours import brightness
 from vwkde.inspection.data.errors import refuse
 from vwkde.inspection.model.interpolation import enlarged, scaled, working_shape
 
@@ -33,10 +34,11 @@ _FEW = 10
 
 @dataclass(frozen=True)
 class Framing:
-    """What is asked of a frame: a size, None for that of the images; and whether images are shifted to one place."""
+    """What is asked of a frame: a size, None for that of the images; whether images are shifted; and their colours."""
 
     size: Shape | None = None
     align: bool = False
+    colour: bool = False
 
     @property
     def needed(self) -> int:
@@ -46,13 +48,13 @@ class Framing:
     def made_from(self, images: Sequence[Singles]) -> "Frame":
         """Return the frame, given the first good images; without any, one of no size."""
         shape = self.size or (images[0].shape if images else (0, 0))
-        plain = Frame((int(shape[0]), int(shape[1])), self.size is not None)
+        plain = Frame((int(shape[0]), int(shape[1])), self.size is not None, colour=self.colour)
         if not self.align or not images:
             return plain
         small = [plain.small(plain.sized(image)) for image in images if plain.takes(image.shape)]
-        first = Frame(plain.shape, plain.any_size, small[0])
+        first = replace(plain, reference=small[0])
         placed = [_moved(each, first.small_shift(each)) for each in small]
-        return Frame(plain.shape, plain.any_size, np.mean(placed, axis=0, dtype=np.float32))
+        return replace(plain, reference=np.mean(placed, axis=0, dtype=np.float32))
 
 
 AS_THEY_ARE = Framing()
@@ -72,29 +74,31 @@ class Framed:
 class Frame:
     """The shape of the images that are compared; with `any_size`, images are scaled to it, otherwise they must have it.
 
-    `reference` is a small mean of good images, to whose place others are moved; None leaves them where they are.
+    `reference` is a small mean of good images, to whose place others are moved; None leaves them where they are. With
+    `colour`, images have three colours, (height, width, 3).
     """
 
     shape: Shape
     any_size: bool = False
     reference: Singles | None = None
+    colour: bool = False
 
     def takes(self, shape: tuple[int, ...]) -> bool:
         """Return whether images of a shape can be used."""
-        return min(shape) >= LEAST_SIDE if self.any_size else shape == self.shape
+        return min(shape[:2]) >= LEAST_SIDE if self.any_size else shape[:2] == self.shape
 
     def bring(self, image: Singles, name: str) -> Framed:
         """Return an image in the frame; one that cannot be used is an error with its name."""
         if not self.any_size:
             check_shape(image, self.shape, name)
         elif not self.takes(image.shape):
-            high, wide = image.shape
+            high, wide = image.shape[:2]
             refuse(name, f"the image has {wide}×{high} pixels, and each side needs at least {LEAST_SIDE}.")
         inside = self.sized(image)
         if self.reference is None:
-            return Framed(inside, image.shape)
+            return Framed(inside, image.shape[:2])
         shift = self._shift(inside)
-        return Framed(_moved(inside, shift), image.shape, shift)
+        return Framed(_moved(inside, shift), image.shape[:2], shift)
 
     def take_back(self, values: Singles, framed: Framed) -> Singles:
         """Return a map in the frame as one of the image from which it was made."""
@@ -105,16 +109,20 @@ class Frame:
 
     def sized(self, image: Singles) -> Singles:
         """Return an image at the size of the frame."""
-        return scaled(image, self.shape) if self.any_size else image
+        if not self.any_size or image.shape[:2] == self.shape:
+            return image
+        if image.ndim == 2:
+            return scaled(image, self.shape)
+        return np.stack([scaled(image[..., channel], self.shape) for channel in range(3)], axis=-1)
 
     def small(self, image: Singles) -> Singles:
         """Return an image at the size at which shifts are measured."""
-        return scaled(image, working_shape(self.shape, _MOST)).astype(np.float32, copy=False)
+        return scaled(brightness(image), working_shape(self.shape, _MOST)).astype(np.float32, copy=False)
 
     def _shift(self, image: Singles) -> Shape:
         small = self.small(image)
         down, right = self.small_shift(small)
-        high, wide = (whole / part for whole, part in zip(image.shape, small.shape, strict=True))
+        high, wide = (whole / part for whole, part in zip(self.shape, small.shape, strict=True))
         return round(down * high), round(right * wide)
 
     def small_shift(self, small: Singles) -> tuple[float, float]:
@@ -134,11 +142,11 @@ class Frame:
         return _spectrum(np.asarray(self.reference))
 
 
-def read_frame(shape: Sequence[int], any_size: Any, reference: NDArray[Any] | None) -> Frame:
+def read_frame(shape: Sequence[int], any_size: Any, colour: Any, reference: NDArray[Any] | None) -> Frame:
     """Return the frame of a model file; parts that do not fit together are a ValueError."""
-    frame = Frame((shape[0], shape[1]), any_size, reference)
-    if not isinstance(any_size, bool):
-        raise ValueError("any_size must be true or false")
+    frame = Frame((shape[0], shape[1]), any_size, reference, colour)
+    if not isinstance(any_size, bool) or not isinstance(colour, bool):
+        raise ValueError("any_size and colour must be true or false")
     if reference is not None:
         wanted = working_shape(frame.shape, _MOST)
         is_image = reference.dtype == np.float32 and reference.shape == wanted
@@ -177,6 +185,6 @@ def _peak(values: NDArray[np.floating], place: int) -> float:
 def _moved(values: Singles, shift: tuple[float, float]) -> Singles:
     """Return an image moved down and right by whole pixels; edge pixels are repeated where nothing comes from."""
     down, right = (
-        np.clip(np.arange(side) - round(by), 0, side - 1) for side, by in zip(values.shape, shift, strict=True)
+        np.clip(np.arange(side) - round(by), 0, side - 1) for side, by in zip(values.shape[:2], shift, strict=True)
     )
     return values[np.ix_(down, right)]

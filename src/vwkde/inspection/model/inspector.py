@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -19,9 +20,10 @@ from vwkde.inspection.model.frames import Framing
 from vwkde.inspection.model.history import make_change, make_making
 from vwkde.inspection.model.inspected_part import ignoring
 from vwkde.inspection.model.learnt import Learnt, learn
+from vwkde.inspection.model.learnt_colours import learn_planes
 from vwkde.inspection.model.learnt_combined import learn_combined
 from vwkde.inspection.model.learnt_nearest import learn_nearest
-from vwkde.inspection.model.measuring import Images, measure_all
+from vwkde.inspection.model.measuring import Images, Measured, measure_all
 from vwkde.inspection.model.model_file import Origin, SavedModel, read_model, write_model
 from vwkde.inspection.model.networks import stored_name
 from vwkde.inspection.model.parameters import check_count, check_enough, check_size
@@ -54,6 +56,9 @@ class SurfaceInspector(ChecksImages):
     align : bool, default=False
         Whether to shift images, by up to a tenth of a side, to where the good images have the same part. For parts that
         lie a little elsewhere each time.
+    colour : bool, default=False
+        Whether images have three colours, (height, width, 3), and differences of colours count as brightness does. It
+        takes three times as long. A gray image has three equal colours.
     random_state : int, default=0
         Seed of every random choice.
     n_threads : int, default=None
@@ -85,6 +90,7 @@ class SurfaceInspector(ChecksImages):
         ignore: NDArray[np.bool_] | None = None,
         size: tuple[int, int] | None = None,
         align: bool = False,
+        colour: bool = False,
         random_state: int = 0,
         n_threads: int | None = None,
         engine: Literal["auto", "dask"] = "auto",
@@ -96,6 +102,7 @@ class SurfaceInspector(ChecksImages):
         self.ignore = ignore
         self.size = size
         self.align = align
+        self.colour = colour
         self.random_state = random_state
         self.n_threads = n_threads
         self.engine = engine
@@ -112,8 +119,8 @@ class SurfaceInspector(ChecksImages):
         Parameters
         ----------
         images : iterable of ndarray, or of pairs (name, ndarray)
-            Gray images of one shape, or with `size` of any: floats from 0 to 1, or integers of type uint8 or uint16. At
-            least 3 images.
+            Gray images, or with `colour` coloured ones, of one shape, or with `size` of any: floats from 0 to 1, or
+            integers of type uint8 or uint16. At least 3 images.
         note : str, default=""
             A text for the model card, such as the part, the camera and the light.
 
@@ -136,19 +143,22 @@ class SurfaceInspector(ChecksImages):
             If images were left out.
         """
         features = self.check_parameters()
-        settings = self.candidates, self.random_state, self.false_reject_rate
         with at_most(self.n_threads):
-            framing = Framing(self.size, self.align)
+            framing = Framing(self.size, self.align, self.colour)
             seen = measure_all(images, features, framing, measure=self._measure_on_device(features))
             check_enough(len(seen.names))
-            if by_neighbours(features):
-                learnt: Learnt = learn_nearest(seen, features, self.random_state, self.false_reject_rate)
-            else:
-                learning = learn if marking_of(features) is None else learn_combined
-                learnt = learning(seen, features, *settings, self._resources)
+            learnt = learn_planes(seen, partial(self._learn, features), self.false_reject_rate)
             self._learnt = replace(learnt, made=make_making(note), own_frame=seen.frame)
         self._origin = None
         return self
+
+    def _learn(self, features: FeatureSet, seen: Measured) -> Learnt:
+        """Return what is learnt from one plane of good images."""
+        if by_neighbours(features):
+            return learn_nearest(seen, features, self.random_state, self.false_reject_rate)
+        learning = learn if marking_of(features) is None else learn_combined
+        settings = self.candidates, self.random_state, self.false_reject_rate
+        return learning(seen, features, *settings, self._resources)
 
     def check_parameters(self) -> FeatureSet:
         """Check the parameters, as `fit` does before it reads any image.
@@ -178,8 +188,9 @@ class SurfaceInspector(ChecksImages):
         if self.engine not in ("auto", DASK.name):
             raise ValueError(f"The 'engine' parameter must be 'auto' or 'dask'. Got {self.engine!r} instead.")
         check_size(self.size)
-        if not isinstance(self.align, bool):
-            raise ValueError(f"The 'align' parameter must be True or False. Got {self.align!r} instead.")
+        for name in ("align", "colour"):
+            if not isinstance(value := getattr(self, name), bool):
+                raise ValueError(f"The '{name}' parameter must be True or False. Got {value!r} instead.")
         choose_resources(self.engine, self.device)
         return ignoring(as_features(self.features), self.ignore)
 
@@ -312,6 +323,7 @@ class SurfaceInspector(ChecksImages):
             ignore=saved.ignored,
             size=saved.learnt.frame.shape if saved.learnt.frame.any_size else None,
             align=saved.learnt.frame.reference is not None,
+            colour=saved.learnt.frame.colour,
             random_state=saved.random_state,
             n_threads=n_threads,
             engine=engine,

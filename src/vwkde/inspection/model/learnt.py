@@ -1,7 +1,7 @@
 """What is known about a surface after fitting good images, and how it is learnt."""
 
 from dataclasses import dataclass, field, replace
-from typing import Self, cast
+from typing import ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,9 @@ class Learnt:
     scores of images, `peaks` the largest values of their maps. `changes` are those since the fit, `made` is about this.
     `own_frame` is where images are compared, if not as they are.
     """
+
+    coloured: ClassVar[bool] = False
+    """Whether images are judged with their colours."""
 
     features: FeatureSet
     image_shape: tuple[int, ...]

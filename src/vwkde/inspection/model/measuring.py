@@ -1,7 +1,7 @@
 """Good images, read one by one: each is measured and named, and a thumbnail is kept."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
 
 import numpy as np
@@ -12,6 +12,7 @@ from vwkde._runtime.progress import track
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import RepeatedImagesWarning
 from vwkde.inspection.data.arrays import as_image, fingerprint
+from vwkde.inspection.data.colours import PLANES, brightness, planes_of
 from vwkde.inspection.model.coordinates import Coordinates
 from vwkde.inspection.model.features import FeatureSet, marking_of
 from vwkde.inspection.model.frames import AS_THEY_ARE, Frame, Framing, Shape
@@ -32,7 +33,8 @@ _NAMED = 3
 class Measured:
     """Good images: names, features (patches, features), thumbnails, fingerprints, and the frame they were brought to.
 
-    `marks` are the single marks of each image, if the features have them.
+    `marks` are the single marks of each image, if the features have them. `colours` are the features and the marks of
+    each further plane of coloured images, `contrasts` how much contrast such a plane has at most in an image.
     """
 
     names: list[str]
@@ -41,6 +43,13 @@ class Measured:
     fingerprints: list[str | None]
     frame: Frame
     marks: list[Halves] = field(default_factory=list)
+    colours: list[tuple[list[Singles], list[Halves]]] = field(default_factory=list)
+    contrasts: list[float] = field(default_factory=list)
+
+    def plane(self, kind: int) -> "Measured":
+        """Return what was measured of one plane: of brightness, which is 0, or of a difference of colours."""
+        features, marks = (self.features, self.marks) if kind == 0 else self.colours[kind - 1]
+        return replace(self, features=features, marks=marks, colours=[], contrasts=[])
 
     @property
     def shape(self) -> Shape:
@@ -62,20 +71,19 @@ def measure_all(
     look like, and would match itself when good images are judged by the others.
     """
     names: list[str] = []
-    measured: list[Singles] = []
-    marks: list[Halves] = []
     thumbnails: list[NDArray[np.uint8]] = []
     fingerprints: list[str | None] = []
     repeated: list[str] = []
     used, seen = set(taken), {*known}
     threads = thread_count()
-    frame, named = _framed(_named(images, len(taken)), frame)
+    frame, named = _framed(_named(images, len(taken), frame.colour), frame)
+    planes = [_Plane() for _ in range(PLANES if frame.colour else 1)]
     total = getattr(images, "__len__", lambda: 0)()
     for few in track(iter(lambda: list(islice(named, threads)), []), "measuring images", -(-total // threads)):
         new = []
         for name, image in few:
             inside = frame.bring(image, name).image
-            pixels = fingerprint(image)
+            pixels = fingerprint(brightness(image))
             if pixels in seen:
                 repeated.append(name)
                 continue
@@ -83,13 +91,36 @@ def measure_all(
             new.append(inside)
             names.append(_unlike(name, used))
             used.add(names[-1])
-            thumbnails.append(_shrunk(inside))
+            thumbnails.append(_shrunk(brightness(inside)))
             fingerprints.append(pixels)
-        found, marked = _measure(new, features) if measure is None else measure(new)
-        measured += found
-        marks += marked
+        for plane, parts in zip(planes, zip(*map(planes_of, new), strict=True), strict=bool(new)):
+            plane.add(parts, _measure(parts, features) if measure is None else measure(parts))
     _tell_repeated(repeated)
-    return Measured(names, measured, np.array(thumbnails, dtype=np.uint8), fingerprints, frame, marks)
+    first, *others = planes
+    return Measured(
+        names,
+        first.features,
+        np.array(thumbnails, dtype=np.uint8),
+        fingerprints,
+        frame,
+        first.marks,
+        [(plane.features, plane.marks) for plane in others],
+        [plane.contrast for plane in others],
+    )
+
+
+@dataclass
+class _Plane:
+    """What was measured of one plane of all images so far."""
+
+    features: list[Singles] = field(default_factory=list)
+    marks: list[Halves] = field(default_factory=list)
+    contrast: float = 0.0
+
+    def add(self, images: Sequence[Singles], measured: tuple[list[Singles], list[Halves]]) -> None:
+        self.features += measured[0]
+        self.marks += measured[1]
+        self.contrast = max(self.contrast, *(float(image.std()) for image in images))
 
 
 def _measure(images: Sequence[Singles], features: FeatureSet) -> tuple[list[Singles], list[Halves]]:
@@ -104,10 +135,10 @@ def _tell_repeated(names: Sequence[str]) -> None:
         warn(words, RepeatedImagesWarning)
 
 
-def _named(images: Images, first: int) -> Iterator[tuple[str, Singles]]:
+def _named(images: Images, first: int, colour: bool) -> Iterator[tuple[str, Singles]]:
     for number, each in enumerate(images, start=first):
         name, image = each if isinstance(each, tuple) else (f"good {number}", each)
-        yield name, as_image(image, name)
+        yield name, as_image(image, name, colour)
 
 
 def _framed(

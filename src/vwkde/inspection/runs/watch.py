@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from math import isfinite
 
 from vwkde._runtime.progress import track
+from vwkde.inspection.data.colours import brightness
 from vwkde.inspection.data.errors import ImageError, refuse
 from vwkde.inspection.data.images import read_image_like
 from vwkde.inspection.data.pictures import Failure
@@ -45,7 +46,7 @@ class Watch:
         item = arrival.item
         self._failures.pop(item.name, None)
         try:
-            image = read_image_like(item.path, inspector.accepted_shape, "the good ones")
+            image = read_image_like(item.path, inspector.accepted_shape, "the good ones", inspector.colour)
             result = inspector.check(image, item.name)
             if not isfinite(result.score):
                 refuse(item.path, "its score is not finite: not judged.")
@@ -56,7 +57,8 @@ class Watch:
             self._failures[item.name] = Failure(item.name, str(error))
             return FailureRecord.of(self._failures[item.name])
         self._arrivals.done(arrival)
-        overlay = draw_overlay(image, result)
+        gray = brightness(image)
+        overlay = draw_overlay(gray, result)
         record = self._run.add(overlay, result)
-        self.gallery.add(record, image, overlay)
+        self.gallery.add(record, gray, overlay)
         return record

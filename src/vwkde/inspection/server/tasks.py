@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
+from vwkde.inspection.data.colours import brightness
 from vwkde.inspection.data.errors import refuse
 from vwkde.inspection.data.images import decode_image, encode_png
 from vwkde.inspection.data.names import plain
@@ -68,7 +69,7 @@ def add(inspector: SurfaceInspector, decoded: Decoded, data: bytes, name: str, b
 
 def picture(inspector: SurfaceInspector, decoded: Decoded, data: bytes, name: str) -> bytes:
     """Return an image file as a gray PNG; a large image is reduced."""
-    return small_png(_decode(inspector, decoded, data, name))
+    return small_png(brightness(_decode(inspector, decoded, data, name)))
 
 
 def mask(inspector: SurfaceInspector, decoded: Decoded, data: bytes) -> tuple[bytes, float]:
@@ -115,7 +116,7 @@ def _decode(inspector: SurfaceInspector, decoded: Decoded, data: bytes, name: st
     most = most_pixels(inspector)
     if len(data) > MOST_BYTES_PER_PIXEL * most + MOST_BYTES_BESIDE:
         refuse(name, "the file is far larger than its pixels need; save the image again.")
-    pixels = decode_image(data, name, inspector.accepted_shape, most)
+    pixels = decode_image(data, name, inspector.accepted_shape, most, inspector.colour)
     decoded()
     return pixels
 
