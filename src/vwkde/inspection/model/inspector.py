@@ -67,8 +67,9 @@ class SurfaceInspector(ChecksImages):
         "dask" compares images on the workers of the current Dask client: all pairs of good images in `fit`, each image
         in `check_all`.
     device : str, default=None
-        A torch device, for example "cuda". It does everything for the features "combined", with scores that differ by
-        rounding; for others, it compares with all good images, and the CPU does the rest. None is the CPU.
+        A torch device, for example "cuda". It does nearly everything for the features "combined" and "texture", with
+        scores that differ by rounding; for others, and for colours, it compares with all good images, and the CPU does
+        the rest. None is the CPU.
 
     Examples
     --------

@@ -14,6 +14,8 @@ from vwkde.inspection.model.inspected_part import FeaturesOfPart, InspectedPart
 from vwkde.inspection.model.on_device.filters import made_smaller
 from vwkde.inspection.model.on_device.marks import marks_of
 from vwkde.inspection.model.on_device.patches import patches_of
+from vwkde.inspection.model.on_device.texture import texture_of
+from vwkde.inspection.model.texture import Texture
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -27,9 +29,10 @@ _PIXELS = 2**22
 
 @dataclass(frozen=True)
 class OnDevice:
-    """Images on a torch device; `part` is what is inspected of them, None for all."""
+    """Images on a torch device, and the features that are measured there; `part` is what is inspected, None for all."""
 
     device: str
+    features: Combined | Texture
     part: InspectedPart | None = None
 
     def measure(self, images: Sequence[Singles]) -> tuple[list[Singles], list[Halves]]:
@@ -44,15 +47,20 @@ class OnDevice:
         with torch.no_grad():
             for start in range(0, len(images), size):
                 batch = self.sent(images[start : start + size])
-                features += list(patches_of(batch).cpu().numpy())
-                marks += list(marks_of(batch).cpu().numpy())
+                features += list(self.patches(batch).cpu().numpy())
+                if isinstance(self.features, Combined):
+                    marks += list(marks_of(batch).cpu().numpy())
         return features, marks
+
+    def patches(self, batch: "Tensor") -> "Tensor":
+        """Return the features of every patch of images that were sent, (images, patches, features)."""
+        return patches_of(batch) if isinstance(self.features, Combined) else texture_of(batch, self.features.grid)
 
     def sent(self, images: Sequence[Singles]) -> "Tensor":
         """Return the inspected part of images on the device, at the size at which they are measured."""
         parts = images if self.part is None else [self.part.filled(image) for image in images]
         batch = send(np.stack(parts).astype(np.float32, copy=False), self.device)
-        return made_smaller(batch, working(parts[0].shape))
+        return made_smaller(batch, working(parts[0].shape)) if isinstance(self.features, Combined) else batch
 
 
 def batch_size(shape: tuple[int, ...]) -> int:
@@ -64,6 +72,6 @@ def on_device(features: FeatureSet, device: str | None) -> OnDevice | None:
     """Return how a device other than the CPU measures these features; None if it does not."""
     part = features.part if isinstance(features, FeaturesOfPart) else None
     whole = features.features if isinstance(features, FeaturesOfPart) else features
-    if device is None or device == "cpu" or not isinstance(whole, Combined):
+    if device is None or device == "cpu" or not isinstance(whole, Combined | Texture):
         return None
-    return OnDevice(device, part)
+    return OnDevice(device, whole, part)
