@@ -53,9 +53,7 @@ class CombinedOnDevice:
         mark_scores, excess = self._marks.compare(images)
         joint = self._joint(torch.stack([each.log_ratio for each in compared]), excess, tuple(images.shape[1:]))
         texture = torch.stack([each.score for each in compared])
-        parts = torch.stack([texture, mark_scores.double(), joint.amax(dim=(1, 2))], dim=1).cpu().numpy()
-        both = self._learnt.both
-        found = both.score(parts[:, : len(both.scores.centre)])  # those whose rarity the model knows
+        found = self._learnt.both.score(torch.stack([texture, mark_scores.double()], dim=1).cpu().numpy())
         nearest = torch.stack([each.nearest for each in compared]).tolist()
         maps = enlarged(joint, self._learnt.image_shape if self._images.part is None else self._images.part.shape())
         return [
