@@ -92,6 +92,11 @@ SLOW = {
         "test_the_kl_of_two_gaussians",
     ),
     "baselines/test_von_mises.py": ("test_recovers_the_divergence_in_two_dimensions",),
+    "bench/test_inspecting.py": ("test_each_size",),
+    "inspection/model/on_device/test_judging.py": ("test_scores_and_maps", "test_a_model_learnt", "test_features_and"),
+    "inspection/model/test_colours.py": ("test_a_model_with_colours", "test_good_images_pass"),
+    "inspection/server/test_any_size.py": ("test_images_of_other_sizes",),
+    "inspection/server/test_mask_page.py": ("test_a_rectangle", "test_a_brush", "test_a_mask_that"),
     "bench/test_growth_runs.py": (
         "test_a_process",
         "test_every_estimator_answers",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import pytest
 
 pytest.importorskip("safetensors")
 pytest.importorskip("PIL")
+
+from PIL import Image
 
 from support.commands import runner
 from support.serving import file_of, surface
@@ -140,3 +143,74 @@ def test_images_that_pass_but_score_higher_than_learnt_are_told(run, folder, tmp
     assert drift["p_value"] is None or drift["p_value"] < 0.001
     assert "the false-reject rate no longer holds" in drift["warning"]
     assert "the false-reject rate no longer holds" in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_a_device_judges_as_the_cpu_does(run, folder, tmp_path):
+    pytest.importorskip("torch")
+    path = tmp_path / "part.vwkde"
+    status, _, errors = run("fit", str(folder / "good"), "-o", str(path), "--features", "combined", "--device", "cpu:0")
+    assert status == 0, errors
+    scores = []
+    for device in ([], ["--device", "cpu:0"]):
+        _, told, _ = run("check", str(folder / "bad"), "-m", str(path), "-o", str(tmp_path / "run"), "--json", *device)
+        scores.append([image["score"] for image in json.loads(told)["images"]])
+    assert scores[0] == pytest.approx(scores[1], rel=1e-4)
+    status, _, errors = run("check", str(folder / "bad"), "-m", str(path), "--device", "gpu")
+    assert status == 2
+    assert "The device 'gpu' cannot be used" in errors
+
+
+def test_a_folder_of_images_of_many_sizes_is_learnt_and_checked(run, tmp_path):
+    for seed in range(24):
+        pixels = surface(seed, side=128)[: 80 + 2 * seed, : 128 - seed].copy()
+        if seed >= 22:
+            pixels[30:60, 30:60] = 128
+        path = tmp_path / ("good" if seed < 22 else "bad") / f"{seed}.png"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(file_of(pixels))
+    model = tmp_path / "part.vwkde"
+    status, _, errors = run("fit", str(tmp_path / "good"), "-o", str(model), "--features", "texture")
+    assert status == 0, errors
+    assert "The images differ in size: all are scaled to 118 × 101 pixels." in errors
+    card = json.loads(run("show", "-m", str(model), "--json")[1])
+    assert (card["image_width"], card["image_height"], card["any_size"]) == (118, 101, True)
+    status, _, errors = run("check", str(tmp_path / "bad"), "-m", str(model), "-o", str(tmp_path / "run"))
+    assert status == 1, errors
+    with Image.open(tmp_path / "run" / "overlays" / "23.png") as overlay:
+        assert overlay.size == (128 - 23, 126)
+    status, _, errors = run(
+        "eval", str(tmp_path), "--features", "texture", "-o", str(tmp_path / "eval"), "--size", "96x96", "--rate", "0.2"
+    )
+    assert status == 0, errors
+    assert json.loads(run("show", "-m", str(tmp_path / "eval" / "model.vwkde"), "--json")[1])["image_width"] == 96
+
+
+def test_a_stray_image_of_another_size_is_told_and_left_out(run, folder, tmp_path):
+    good = tmp_path / "good"
+    shutil.copytree(folder / "good", good)
+    (good / "stray.png").write_bytes(file_of(surface(3, side=64)))
+    status, _, errors = run("fit", str(good), "-o", str(tmp_path / "part.vwkde"), "--features", "texture")
+    assert status == 2
+    assert "stray.png: is 64 × 64 pixels, but must have 96 × 96" in errors
+    status, _, errors = run("fit", str(good), "-o", str(tmp_path / "other.vwkde"), "--size", "96")
+    assert status == 2
+    assert "The '--size' option must be a width and a height, for example 640x480. Got '96' instead." in errors
+
+
+def test_colours_count_if_asked_for(run, tmp_path):
+    for seed in range(24):
+        gray = surface(seed, side=SIDE).astype(int)
+        change = np.array([14, -7, 0]) + np.random.default_rng(seed).integers(-2, 3, size=(SIDE, SIDE, 3))
+        if seed >= 22:
+            change[30:60, 30:60] = [-10, 5, 0]  # leaves the brightness nearly as it is
+        path = tmp_path / ("good" if seed < 22 else "bad") / f"{seed}.png"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(file_of(np.clip(gray[..., None] + change, 0, 255).astype(np.uint8)))
+    statuses = []
+    for colour in ([], ["--colour"]):
+        model = tmp_path / f"part{len(colour)}.vwkde"
+        status, _, errors = run("fit", str(tmp_path / "good"), "-o", str(model), "--features", "texture", *colour)
+        assert status == 0, errors
+        statuses.append(run("check", str(tmp_path / "bad"), "-m", str(model), "-o", str(tmp_path / "run"))[0])
+    assert statuses == [0, 1]
+    assert json.loads(run("show", "-m", str(model), "--json")[1])["colour"]

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._runtime.extras import require
@@ -41,7 +40,7 @@ def home(*inputs: Any) -> str | None:
     return next((place for place in homes if place != "cpu"), None)
 
 
-def send(array: NDArray[np.floating], device: str) -> "Tensor":
+def send(array: NDArray[Any], device: str) -> "Tensor":
     """Return an array as a tensor on a device; a read-only array is copied, because torch would warn about it."""
     import torch
 

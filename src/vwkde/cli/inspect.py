@@ -11,6 +11,7 @@ from vwkde._compute.cluster import connected
 from vwkde._runtime.extras import require
 from vwkde.cli.console import bars, complain, say
 from vwkde.cli.endings import end, interruptible
+from vwkde.cli.inspect_options import Align, Colour, Device, Size
 from vwkde.cli.once import Commands
 from vwkde.cli.options import Seed
 from vwkde.cli.outputs import Force, check_model_file
@@ -80,11 +81,15 @@ def fit(
     bad: Annotated[
         Path | None, typer.Option(metavar="BAD", help="A folder of known bad images, as for `calibrate`.")
     ] = None,
+    size: Size = None,
+    align: Align = False,
+    colour: Colour = False,
     note: Annotated[str, typer.Option(help="A text for the model card, such as part, camera and light.")] = "",
     seed: Seed = 0,
     dry_run: DryRun = False,
     force: Force = False,
     dask: Cluster = None,
+    device: Device = None,
 ) -> None:
     """Learn a surface from good images, and write a model file.
 
@@ -105,7 +110,9 @@ def fit(
     check_model_file(output, force)
     known_bad = () if bad is None else images_to_check(bad)
     with connected(dask):
-        settings = work.Settings(features, rate, seed, _engine(dask), work.ignored(ignore, roi), note)
+        shape = work.size_of(size, layout)
+        mask = work.ignored(ignore, roi, shape)
+        settings = work.Settings(features, rate, seed, _engine(dask), mask, note, device, shape, align, colour)
         inspector, failures = work.fit(layout, settings, "Nothing was learnt or written.")
         if known_bad:
             failures += work.calibrate(inspector, known_bad)
@@ -123,6 +130,7 @@ def check(
     dry_run: DryRun = False,
     as_json: Json = False,
     dask: Cluster = None,
+    device: Device = None,
 ) -> None:
     """Check images against a model, and write a report.
 
@@ -140,7 +148,7 @@ def check(
     if dry_run:
         say(f"{counted(len(items))}, {items[0].name} to {items[-1].name}")
         return
-    inspector = SurfaceInspector.load(model, engine=_engine(dask))
+    inspector = SurfaceInspector.load(model, engine=_engine(dask), device=device)
     with connected(dask):
         record, failures = work.run(inspector, items, output, images.absolute().name, model.name)
     counts = record.counts
@@ -172,11 +180,14 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
+    size: Size = None,
+    colour: Colour = False,
     seed: Seed = 0,
     dry_run: DryRun = False,
     force: ForceModel = False,
     as_json: Json = False,
     dask: Cluster = None,
+    device: Device = None,
 ) -> None:
     """Measure how well defects are found in labelled images.
 
@@ -196,7 +207,7 @@ def evaluate(
     from vwkde.inspection.data.trials import with_model, without_model
     from vwkde.inspection.runs.own_model import MODEL
 
-    inspector = None if model is None else SurfaceInspector.load(model, engine=_engine(dask))
+    inspector = None if model is None else SurfaceInspector.load(model, engine=_engine(dask), device=device)
     if inspector is not None:
         learnt = dict(zip(inspector.names_, inspector.fingerprints_, strict=True))
         layouts = {root.absolute().name: with_model(recognise(root), learnt, hold_out, seed)}
@@ -209,7 +220,8 @@ def evaluate(
         if (words := unlike_names(layout)) is not None:
             complain(f"warning: {words}", "yellow")
     with connected(dask):
-        settings = work.Settings(features, rate, seed, _engine(dask))
+        shape = work.parsed_size(size)
+        settings = work.Settings(features, rate, seed, _engine(dask), device=device, size=shape, colour=colour)
         work.evaluate(layouts, inspector, output, model.name if model else MODEL, settings, as_json, force)
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vwkde.cli.console import complain, say
+from vwkde.cli.console import bars, complain, say
 from vwkde.cli.endings import end
 from vwkde.cli.inspect import Json, Model, Run, threshold
+from vwkde.cli.inspect_options import Device
 from vwkde.cli.once import Commands
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def watch(
     output: Run = Path("run"),
     every: Annotated[float, typer.Option(min=0.05, help="Seconds between two looks at the folder.")] = 1.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each image.")] = False,
+    device: Device = None,
 ) -> None:
     """Check images as they arrive in a folder, until Ctrl-C or SIGTERM.
 
@@ -78,7 +80,7 @@ def watch(
     from vwkde.inspection.runs.records import ModelInfo
     from vwkde.inspection.runs.watch import Watch
 
-    used = _Used.read(model)
+    used = _Used.read(model, device)
     arrivals = Arrivals(folder)
     arrivals.look()  # a folder that cannot be read is reported before anything is written
     run = RunFolder(output, [], folder.absolute().name, ModelInfo.of(used.inspector, model.name))
@@ -95,9 +97,10 @@ def _watch(watching: "Watch", used: "_Used", output: Path, every: float, as_json
     try:
         while True:
             used.read_again()
-            for record in watching.look(used.inspector):
-                is_new = True
-                _print(record, as_json)
+            with bars():
+                for record in watching.look(used.inspector):
+                    is_new = True
+                    _print(record, as_json)
             if is_new and time.monotonic() >= next_write:
                 start = time.monotonic()
                 told = _publish(watching, used.inspector, output, State.RUNNING, told)
@@ -141,10 +144,10 @@ class _Used:
     changed: int
 
     @classmethod
-    def read(cls, path: Path) -> "_Used":
+    def read(cls, path: Path, device: str | None) -> "_Used":
         from vwkde.inspection import SurfaceInspector
 
-        inspector = SurfaceInspector.load(path)
+        inspector = SurfaceInspector.load(path, device=device)
         return cls(path, inspector, path.stat().st_mtime_ns)
 
     def read_again(self) -> None:
@@ -153,7 +156,7 @@ class _Used:
 
         try:
             if self.path.stat().st_mtime_ns != self.changed:
-                again = _Used.read(self.path)
+                again = _Used.read(self.path, self.inspector.device)
                 self.inspector, self.changed = again.inspector, again.changed
         except (OSError, ModelFileError):
             return

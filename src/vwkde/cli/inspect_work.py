@@ -1,8 +1,8 @@
 """The work of the commands of `vwkde inspect`: fit, save, run and evaluate, with progress bars and short errors."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +16,9 @@ from vwkde.cli.inspect_summaries import print_evaluation, print_overview, told_o
 from vwkde.inspection.data.layouts import Item, Layout
 from vwkde.inspection.data.masks import MaskError, MaskFile
 from vwkde.inspection.data.pictures import Failure, Pictures
+from vwkde.inspection.data.sizes import size_for_all
 from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection.model.interpolation import scaled
 from vwkde.inspection.model.model_file import locked_model
 from vwkde.inspection.report import write_overview, write_report
 from vwkde.inspection.report.content import Report
@@ -27,6 +29,10 @@ from vwkde.inspection.runs.records import RunRecord
 from vwkde.inspection.runs.run import run_images
 from vwkde.inspection.runs.summary import Summary
 
+Shape = tuple[int, int]
+
+_HALF = 0.5
+"""Share of a pixel of a scaled mask that must be ignored."""
 _PATIENCE = 3600.0
 """Seconds to wait while other programs change a model file: they may add many images."""
 
@@ -41,6 +47,10 @@ class Settings:
     engine: Literal["auto", "dask"] = "auto"
     ignore: NDArray[np.bool_] | None = None
     note: str = ""
+    device: str | None = None
+    size: Shape | None = None
+    align: bool = False
+    colour: bool = False
 
     def inspector(self) -> SurfaceInspector:
         """Return an inspector that is not fitted yet."""
@@ -48,24 +58,60 @@ class Settings:
             features=self.features,
             false_reject_rate=self.rate,
             ignore=self.ignore,
+            size=self.size,
+            align=self.align,
+            colour=self.colour,
             random_state=self.seed,
             engine=self.engine,
+            device=self.device,
         )
 
 
-def ignored(ignore: Path | None, roi: Path | None) -> NDArray[np.bool_] | None:
-    """Return which pixels are not inspected, from the files of masks; None if all are."""
+def size_of(text: str | None, layout: Layout) -> Shape | None:
+    """Return the size to which images are scaled, and say so if it was not asked for; None if they have one size."""
+    if text is not None:
+        return parsed_size(text)
+    with interruptible("Nothing was learnt or written."), bars():
+        shape = size_for_all(layout.good)
+    if shape is not None:
+        say(
+            f"The images differ in size: all are scaled to {shape[1]} × {shape[0]} pixels. --size sets another.",
+            err=True,
+        )
+    return shape
+
+
+def parsed_size(text: str | None) -> Shape | None:
+    """Return the height and width of a text such as 640x480."""
+    if text is None:
+        return None
+    width, by, height = text.lower().replace("×", "x").partition("x")
+    if not (by and width.strip().isdecimal() and height.strip().isdecimal()):
+        raise ValueError(
+            f"The '--size' option must be a width and a height, for example 640x480. Got {text!r} instead."
+        )
+    return int(height), int(width)
+
+
+def ignored(ignore: Path | None, roi: Path | None, shape: Shape | None = None) -> NDArray[np.bool_] | None:
+    """Return which pixels are not inspected, from the files of masks; None if all are.
+
+    If images are scaled to a shape, so are the masks.
+    """
     masks = [MaskFile(ignore).read()] if ignore is not None else []
     masks += [~MaskFile(roi).read()] if roi is not None else []
     if len({mask.shape for mask in masks}) > 1:
         raise MaskError(f"{ignore} and {roi}: the two masks must have the size of the images. Make them equal.")
-    return np.any(masks, axis=0) if masks else None
+    if not masks:
+        return None
+    mask = np.any(masks, axis=0)
+    return mask if shape is None else scaled(mask.astype(np.float32), shape) > _HALF
 
 
 def fit(layout: Layout, settings: Settings, if_stopped: str) -> tuple[SurfaceInspector, list[Failure]]:
     """Learn the good images of a data set; also return the images that could not be used."""
     inspector = settings.inspector()
-    pictures = Pictures(layout.good)
+    pictures = Pictures(layout.good, alike=settings.size is None, colour=settings.colour)
     with interruptible(if_stopped), reported_failures(pictures), bars():
         inspector.fit(pictures, note=settings.note)
     return inspector, pictures.failures
@@ -73,15 +119,21 @@ def fit(layout: Layout, settings: Settings, if_stopped: str) -> tuple[SurfaceIns
 
 def add(inspector: SurfaceInspector, layout: Layout, if_stopped: str) -> list[Failure]:
     """Add the good images of a data set; return the images that could not be used."""
-    pictures = Pictures(layout.good, inspector.image_shape)
+    pictures = pictures_for(inspector, layout.good)
     with interruptible(if_stopped), reported_failures(pictures), bars():
         inspector.add(pictures)
     return pictures.failures
 
 
+def pictures_for(inspector: SurfaceInspector, items: Sequence[Item]) -> Pictures:
+    """Return image files that a fitted inspector can use."""
+    shape = inspector.accepted_shape
+    return Pictures(items, shape, alike=shape is not None, colour=inspector.colour)
+
+
 def calibrate(inspector: SurfaceInspector, items: tuple[Item, ...]) -> list[Failure]:
     """Let known bad images move the threshold, and say what they did; return the images that could not be used."""
-    pictures = Pictures(items, inspector.image_shape)
+    pictures = pictures_for(inspector, items)
     with interruptible("The threshold was not changed."), reported_failures(pictures), bars():
         inspector.calibrate(pictures)
     say(told_of_bad(inspector.calibration_))
@@ -111,7 +163,7 @@ def run(
     inspector: SurfaceInspector, items: tuple[Item, ...], output: Path, source: str, model: str, labelled: bool = False
 ) -> tuple[RunRecord, list[Failure]]:
     """Judge images, and write the report; also return the images that could not be used."""
-    pictures = Pictures(items, inspector.image_shape)
+    pictures = pictures_for(inspector, items)
     with interruptible(f"The results in {output} are incomplete."), reported_failures(pictures), bars():
         result = run_images(inspector, pictures, output, source, model, labelled)
         write_report(output, Report(result.record, inspector, result.pictures))
@@ -171,6 +223,8 @@ def _evaluate_one(
     failures: list[Failure] = []
     with opened_folder(folder):
         if inspector is None:
+            if settings.size is None:
+                settings = replace(settings, size=size_of(None, layout))
             inspector, failures = fit(layout, settings, f"There are no results in {folder}.")
             _save_own(inspector, folder, force)
         record, failed = run(inspector, layout.test, folder, name, model, labelled=True)

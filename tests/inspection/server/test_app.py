@@ -433,6 +433,7 @@ def test_the_api_is_documented(site):
         "/api/add": ["post"],
         "/api/good": ["get"],
         "/api/picture": ["post"],
+        "/api/mask": ["get", "post"],
         "/api/scores.csv": ["post"],
     }
     check = document["paths"]["/api/check"]["post"]

@@ -14,10 +14,11 @@ _FINGERPRINT = 32
 """Number of characters of a fingerprint."""
 
 
-def as_image(pixels: Any, name: str) -> NDArray[np.floating]:
+def as_image(pixels: Any, name: str, colour: bool = False) -> NDArray[np.floating]:
     """Return an array as `read_image` would return it: gray, values from 0 to 1. Errors use `name`.
 
-    Values of type uint8 and uint16 are divided by the largest value of the type; floats must already be from 0 to 1.
+    With `colour`, three colours are returned, (height, width, 3); those of a gray image are equal. Values of type uint8
+    and uint16 are divided by the largest value of the type; floats must already be from 0 to 1.
     """
     try:
         values = np.asarray(pixels)
@@ -29,8 +30,11 @@ def as_image(pixels: Any, name: str) -> NDArray[np.floating]:
             f"pixels must be floats from 0 to 1, or integers of type uint8 or uint16. Got {values.dtype} instead; "
             "convert them, for example with image.astype(np.uint8).",
         )
-    if values.ndim != 2 or not values.size:
-        refuse(name, f"an image must be gray, of shape (height, width). Got shape {values.shape} instead.")
+    if colour and values.ndim == 2:
+        values = np.repeat(values[..., None], 3, axis=2)
+    if values.ndim != 2 + colour or not values.size or (colour and values.shape[2] != 3):
+        wanted = "have colours, of shape (height, width, 3)" if colour else "be gray, of shape (height, width)"
+        refuse(name, f"an image must {wanted}. Got shape {values.shape} instead.")
     if values.dtype.kind == "u":
         return np.divide(values, np.float32(np.iinfo(values.dtype).max), dtype=np.float32)
     low, high = values.min(), values.max()
@@ -47,8 +51,8 @@ def as_image(pixels: Any, name: str) -> NDArray[np.floating]:
 
 def check_shape(image: NDArray[np.floating], shape: tuple[int, ...], name: str, example: str = "the others") -> None:
     """Raise an error if an image has another shape than its example."""
-    if image.shape != shape:
-        refuse_shape(image.shape, shape, name, example)
+    if image.shape[:2] != shape:
+        refuse_shape(image.shape[:2], shape, name, example)
 
 
 def refuse_shape(found: tuple[int, ...], shape: tuple[int, ...], name: str, example: str = "the others") -> NoReturn:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from vwkde._runtime.extras import require
 from vwkde._runtime.filters import ignoring
 from vwkde.inspection.data.arrays import check_shape, refuse_shape
-from vwkde.inspection.data.errors import refuse
+from vwkde.inspection.data.errors import ImageError, refuse
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -46,6 +46,9 @@ _FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "WEBP", "PPM", "GIF")
 
 _BITS_PER_SAMPLE, _SAMPLE_FORMAT = 258, 339
 """TIFF tags for the number format."""
+
+_ORIENTATION, _ON_THEIR_SIDE = 0x112, (5, 6, 7, 8)
+"""The EXIF tag for how a camera was held, and its values for images that are to be turned by a quarter."""
 
 _SIGNED = 2
 """The TIFF sample format of signed integers."""
@@ -89,17 +92,36 @@ def read_image(path: Path | str, least_side: int = 1) -> NDArray[np.float32]:
     return _read_file(Path(path), _Wanted(least_side))
 
 
-def read_image_like(path: Path, shape: tuple[int, ...] | None, example: str) -> NDArray[np.float32]:
-    """Read an image file of a known shape, that of its example; another is refused before its pixels are decoded."""
-    return _read_file(path, _Wanted(1, shape, example))
+def read_image_like(
+    path: Path, shape: tuple[int, ...] | None, example: str, colour: bool = False
+) -> NDArray[np.float32]:
+    """Read an image file of a known shape, that of its example; another is refused before its pixels are decoded.
+
+    With `colour`, a file with colours becomes (height, width, 3).
+    """
+    return _read_file(path, _Wanted(1, shape, example, colour=colour))
 
 
 def decode_image(
-    data: bytes, name: str, shape: tuple[int, ...] | None = None, example: str = "the others"
+    data: bytes, name: str, shape: tuple[int, ...] | None = None, most_pixels: int = MOST_PIXELS, colour: bool = False
 ) -> NDArray[np.float32]:
     """Read the bytes of an image file, as `read_image_like` does. Errors use `name`."""
     _require_pillow()
-    return _read(io.BytesIO(data), name, _Wanted(1, shape, example))
+    return _read(io.BytesIO(data), name, _Wanted(1, shape, "the others", most_pixels, colour))
+
+
+def read_shape(path: Path) -> tuple[int, int]:
+    """Return the height and width of an image file by its header; its pixels are not decoded."""
+    _require_pillow()
+    try:
+        with path.open("rb") as file, _without_pillow_warnings(), _open(file, str(path)) as image:
+            turned = image.format != "TIFF" and image.getexif().get(_ORIENTATION, 1) in _ON_THEIR_SIDE
+            width, height = image.size
+            return (width, height) if turned else (height, width)
+    except ImageError:
+        raise
+    except Exception:  # of the disk, or of a decoder
+        refuse(path, "the file cannot be read; check the name and the disk.")
 
 
 @dataclass(frozen=True)
@@ -109,6 +131,8 @@ class _Wanted:
     least_side: int = 1
     shape: tuple[int, ...] | None = None
     example: str = ""
+    most_pixels: int = MOST_PIXELS
+    colour: bool = False
 
 
 def _read_file(path: Path, wanted: _Wanted) -> NDArray[np.float32]:
@@ -162,10 +186,10 @@ def _read(file: IO[bytes], name: str, wanted: _Wanted) -> NDArray[np.float32]:
         except Exception:  # decoders raise errors of every kind
             refuse(name, "the image is damaged or cut short; copy or save it again.")
         _turn_upright(image)
-        gray = _to_gray(image, name)
+        pixels = _to_colours(image, name) if wanted.colour and _has_colours(image) else _to_gray(image, name)
     if wanted.shape is not None:
-        check_shape(gray, wanted.shape, name, wanted.example)
-    return gray
+        check_shape(pixels, wanted.shape, name, wanted.example)
+    return pixels
 
 
 def _open(file: IO[bytes], name: str) -> "Image":
@@ -186,8 +210,9 @@ def _open(file: IO[bytes], name: str) -> "Image":
 
 def _check_header(image: "Image", name: str, wanted: _Wanted) -> None:
     width, height = image.size
-    if width * height > MOST_PIXELS:
-        _refuse_size(name)
+    most = wanted.most_pixels if wanted.shape is None else MOST_PIXELS  # the shape says more
+    if width * height > most:
+        _refuse_size(name, most)
     if min(width, height) < wanted.least_side:
         refuse(name, f"the image has {width}×{height} pixels, and each side needs at least {wanted.least_side}.")
     if wanted.shape is not None and wanted.shape not in ((height, width), (width, height)):  # it may be turned later
@@ -223,6 +248,18 @@ def _check_scans(file: IO[bytes], image: "Image", name: str) -> None:
     width, height = image.size
     if scans > _MOST_SCANS or scans * width * height > _MOST_SCANNED:
         refuse(name, f"the image has {scans} scans, too many for its size; save it again as usual JPEG or PNG.")
+
+
+def _has_colours(image: "Image") -> bool:
+    return image.mode not in ("1", "L", "LA", "F") and not image.mode.startswith("I")
+
+
+def _to_colours(image: "Image", name: str) -> NDArray[np.float32]:
+    image.info.pop("transparency", None)
+    try:
+        return np.array(image.convert("RGB"), np.float32) / np.float32(255)
+    except ValueError:
+        refuse(name, f"its colours ({image.mode}) cannot be read; save it as gray or RGB.")
 
 
 def _to_gray(image: "Image", name: str) -> NDArray[np.float32]:
@@ -275,5 +312,5 @@ def _check_range(values: NDArray[np.float32], name: str) -> NDArray[np.float32]:
     return values
 
 
-def _refuse_size(name: str) -> NoReturn:
-    refuse(name, f"the image has more than {MOST_PIXELS:,} pixels; scale it down or cut it into parts.")
+def _refuse_size(name: str, most_pixels: int = MOST_PIXELS) -> NoReturn:
+    refuse(name, f"the image has more than {most_pixels:,} pixels; scale it down or cut it into parts.")

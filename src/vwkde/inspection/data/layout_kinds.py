@@ -8,16 +8,17 @@ from typing import TypeVar
 from vwkde.inspection.data.files import find_images, list_files, list_folders, list_images
 from vwkde.inspection.data.layouts import Item, Layout, LayoutError
 from vwkde.inspection.data.masks import MaskFile, read_ellipses
+from vwkde.inspection.data.named_masks import GOOD, defective_items, folders_by_name, items_of, lone_masks
 
 T = TypeVar("T")
 
 _DEFECTIVE_ENDING = "_def"
 """Ending of the name of a folder of defective images, in DAGM's first release."""
 
-_GOOD, _TRUTH = ("good", "normal", "ok"), ("ground_truth", "masks", "mask")
-"""Names of folders of good images and of masks; the first one that exists counts."""
-_MASK_ENDINGS = ("_mask", "", "_label", "_gt")
-"""What may follow the name of an image in the name of its mask."""
+_TRUTH, _TESTS = ("ground_truth", "masks", "mask"), ("test", "test_public")
+"""Names of folders of masks and of test images; the first one that exists counts."""
+_GOOD_TESTS = tuple(name for good in GOOD for name in (f"{good}_test", f"test_{good}"))
+"""Names of folders of good images that are tested, not learnt."""
 
 _LABELS = "labels.txt"
 """The file of ellipses in such a folder."""
@@ -28,14 +29,14 @@ def flat_layout(root: Path) -> Layout | None:
     images = list_images(root)
     if not images:
         return None
-    items = _items(root, images)
+    items = items_of(root, images)
     return Layout("flat", tuple(replace(item, defective=False) for item in items), items)
 
 
 def folders_layout(root: Path) -> Layout | None:
     """Return `good/` next to folders of defective images; also with the names that anomalib's users give them."""
-    folders = _folders_by_name(root)
-    good, truth = _first(folders, _GOOD), _first(folders, _TRUTH)
+    folders = folders_by_name(root)
+    good, truth = _first(folders, GOOD), _first(folders, _TRUTH)
     if good is None:
         return None
     if list_images(root):
@@ -43,34 +44,32 @@ def folders_layout(root: Path) -> Layout | None:
             f"{root}: there are images in {good.name}/ and in the folder itself; move the good ones there and the "
             "others into a folder next to it."
         )
-    others = (folder for folder in list_folders(root) if folder not in (good, truth))
-    defective = tuple(item for folder in others for item in _defective_items(root, folder, truth))
-    return Layout("folders", _good_items(root, good), defective, _lone_masks(root, truth, defective))
+    others = [folder for folder in list_folders(root) if folder not in (good, truth)]
+    tested = [item for folder in others for item in _tested_items(root, folder, truth, _GOOD_TESTS)]
+    return Layout("folders", _good_items(root, good), tuple(tested), lone_masks(root, truth, tested))
 
 
 def mvtec_layout(root: Path) -> Layout | None:
-    """Return MVTec's train, test and ground truth."""
-    folders = _folders_by_name(root)
-    train = _folders_by_name(folders["train"]) if "train" in folders else {}
-    if "good" not in train:
+    """Return MVTec's train, test and ground truth; also as in BTech, where good is ok, and in MVTec's later sets."""
+    folders = folders_by_name(root)
+    good = _first(folders_by_name(folders["train"]), GOOD) if "train" in folders else None
+    if good is None:
         return None
-    truth = _first(folders, _TRUTH)
-    test: list[Item] = []
-    for folder in list_folders(folders["test"]) if "test" in folders else ():
-        if folder.name.casefold() == "good":
-            test += _items(root, list_images(folder), defective=False)
-        else:
-            test += _defective_items(root, folder, truth)
-    return Layout("mvtec", _good_items(root, train["good"]), tuple(test), _lone_masks(root, truth, test))
+    tests, truth = _first(folders, _TESTS), _first(folders, _TRUTH)
+    if tests is not None and truth is None:
+        truth = _first(folders_by_name(tests), _TRUTH)
+    kinds = [folder for folder in list_folders(tests) if folder != truth] if tests is not None else []
+    test = [item for folder in kinds for item in _tested_items(root, folder, truth, GOOD)]
+    return Layout("mvtec", _good_items(root, good), tuple(test), lone_masks(root, truth, test))
 
 
 def dagm_second_layout(root: Path) -> Layout | None:
     """Return DAGM's second release: training and test images, each with a folder of label images."""
-    folders = _folders_by_name(root)
+    folders = folders_by_name(root)
     if not {"train", "test"} <= set(folders):
         return None
     train, test = folders["train"], folders["test"]
-    if not any("label" in _folders_by_name(folder) for folder in (train, test)):
+    if not any("label" in folders_by_name(folder) for folder in (train, test)):
         return None
     good = [item for item in _labelled_items(root, train) if not item.defective]
     if not good:
@@ -91,39 +90,21 @@ def dagm_first_layout(root: Path) -> Layout | None:
     return Layout("dagm", _good_items(root.parent, root), _ellipse_items(defective))
 
 
-def _items(root: Path, paths: Iterable[Path], defective: bool | None = None) -> tuple[Item, ...]:
-    return tuple(Item(path, relative_name(root, path), defective) for path in paths)
+def _tested_items(root: Path, folder: Path, truth: Path | None, good: Iterable[str]) -> list[Item]:
+    """Return the images of a folder to be tested: good if it has one of these names, otherwise defective."""
+    if folder.name.casefold() in good:
+        return list(items_of(root, list_images(folder), defective=False))
+    return defective_items(root, folder, truth)
 
 
 def _good_items(root: Path, folder: Path) -> tuple[Item, ...]:
-    return _items(root, find_images(folder), defective=False)
-
-
-def _defective_items(root: Path, folder: Path, truth: Path | None) -> list[Item]:
-    """Return the images of a defect's folder with their masks, which are named <image>_mask, say, or like the image.
-
-    Masks are in a folder of the defect's name or, if there is none, all in one.
-    """
-    of_defect = _folders_by_name(truth).get(folder.name.casefold(), truth) if truth else None
-    masks = {path.stem.casefold(): MaskFile(path) for path in (list_images(of_defect) if of_defect else ())}
-    items = []
-    for item in _items(root, list_images(folder), defective=True):
-        stem = item.path.stem.casefold()
-        items.append(replace(item, mask=_first(masks, [f"{stem}{ending}" for ending in _MASK_ENDINGS])))
-    return items
-
-
-def _lone_masks(root: Path, truth: Path | None, items: Iterable[Item]) -> tuple[str, ...]:
-    """Return the masks that belong to no image; those of good images are not looked at."""
-    used = {item.mask.path for item in items if isinstance(item.mask, MaskFile)}
-    folders = [truth, *(each for each in list_folders(truth) if each.name.casefold() != "good")] if truth else []
-    return tuple(relative_name(root, path) for each in folders for path in list_images(each) if path not in used)
+    return items_of(root, find_images(folder), defective=False)
 
 
 def _labelled_items(root: Path, folder: Path) -> tuple[Item, ...]:
     """Return the images of a folder: defective with a label image, good without, unknown if there are no labels."""
-    items = _items(root, list_images(folder))
-    labels = _folders_by_name(folder).get("label")
+    items = items_of(root, list_images(folder))
+    labels = folders_by_name(folder).get("label")
     if labels is None:
         return items
     masks = {path.stem.casefold().removesuffix("_label"): path for path in list_images(labels)}
@@ -137,7 +118,7 @@ def _labelled_items(root: Path, folder: Path) -> tuple[Item, ...]:
 def _ellipse_items(folder: Path) -> tuple[Item, ...]:
     labels = _labels_file(folder)
     masks = read_ellipses(labels) if labels else {}
-    items = _items(folder.parent, find_images(folder), defective=True)
+    items = items_of(folder.parent, find_images(folder), defective=True)
     return tuple(replace(item, mask=masks.get(_number(item.path))) for item in items)
 
 
@@ -157,12 +138,3 @@ def _labels_file(folder: Path) -> Path | None:
 def _first(found: Mapping[str, T], names: Iterable[str]) -> T | None:
     """Return the first of these names that there is."""
     return next((found[name] for name in names if name in found), None)
-
-
-def _folders_by_name(folder: Path) -> dict[str, Path]:
-    return {path.name.casefold(): path for path in list_folders(folder)}
-
-
-def relative_name(root: Path, path: Path) -> str:
-    """Return the name of an image in reports."""
-    return path.relative_to(root).as_posix()

@@ -12,6 +12,9 @@ KNOWN_LAYOUTS = {
     "flat": "images directly in the folder",
     "folders": "good/ and folders of defective images",
     "mvtec": "train/good/, test/<defect>/, ground_truth/<defect>/",
+    "visa": "Data/Images/Normal/, Data/Images/Anomaly/, Data/Masks/Anomaly/",
+    "kolektor": "folders of images, each with a mask <image>_label next to it",
+    "kolektor-2": "train/ and test/ of images, each with a mask <image>_GT next to it",
     "dagm": "<class>/ next to <class>_def/ with labels.txt",
     "dagm-2": "Train/ and Test/ with Label/",
 }

@@ -24,11 +24,14 @@ class Failure:
 class Pictures:
     """The names and pixels of image files, in order.
 
-    Only images of one shape are yielded: the given shape or, by default, that of the first image that can be read.
+    Only images of one shape are yielded: the given shape or, by default, that of the first image that can be read. If
+    they need not be `alike`, images of every shape are. With `colour`, files with colours are read with them.
     """
 
-    def __init__(self, items: Sequence[Item], shape: tuple[int, ...] | None = None) -> None:
-        self.items = items
+    def __init__(
+        self, items: Sequence[Item], shape: tuple[int, ...] | None = None, *, alike: bool = True, colour: bool = False
+    ) -> None:
+        self.items, self._alike, self._colour = items, alike, colour
         self.failures: list[Failure] = []
         """The images skipped so far, with the reasons."""
         self._shape, self._example = shape, "the good ones"
@@ -46,9 +49,9 @@ class Pictures:
         """Yield what is known of each image, and its pixels."""
         for item in self.items:
             try:
-                image = read_image_like(item.path, self._shape, self._example)
-                if self._shape is None:
-                    self._shape, self._example = image.shape, item.name
+                image = read_image_like(item.path, self._shape, self._example, self._colour)
+                if self._alike and self._shape is None:
+                    self._shape, self._example = image.shape[:2], item.name
             except ImageError as error:
                 self.failures.append(Failure(item.name, str(error)))
                 continue

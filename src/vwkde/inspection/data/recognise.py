@@ -1,12 +1,18 @@
 """What a folder of images means: which images are good, which are to be tested, and where their defects are.
 
-`recognise` looks only at the names in a folder and opens no image. It knows these layouts:
+`recognise` looks only at the names in a folder and opens no image, but Kolektor's masks. It knows these layouts, which
+include those that anomalib reads:
 
-    flat      images directly in the folder: all are good, and the same images are to be tested, without labels
-    folders   good/ (or normal/, ok/) and other folders of images, which are defective; masks in ground_truth/ or masks/
-    mvtec     train/good/, test/<defect>/ with test/good/ for the good ones, ground_truth/<defect>/<image>_mask.png
-    dagm      <class>/ of good images next to <class>_def/ of defective ones, with ellipses in <class>_def/labels.txt
-    dagm-2    Train/ and Test/ with a mask Label/<image>_label.PNG for each image that is defective
+    flat        images directly in the folder: all are good, and the same images are to be tested, without labels
+    folders     good/ (or normal/, ok/) and other folders of images, which are defective, but for good_test/; masks in
+                ground_truth/ or masks/
+    mvtec       train/good/, test/<defect>/ with test/good/ for the good ones, ground_truth/<defect>/<image>_mask.png,
+                or a folder of masks for each image; also BTech's, where good is ok
+    visa        Data/Images/Normal/, Data/Images/Anomaly/, Data/Masks/Anomaly/
+    kolektor    folders of images, a mask <image>_label next to each, black if it is good
+    kolektor-2  train/ and test/ of images, a mask <image>_GT next to each
+    dagm        <class>/ of good images next to <class>_def/ of defective ones, with ellipses in <class>_def/labels.txt
+    dagm-2      Train/ and Test/ with a mask Label/<image>_label.PNG for each image that is defective
 
 The case of folder names does not matter. Hidden files and files that are not images are skipped.
 """
@@ -17,6 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from vwkde.inspection.data.files import list_files, list_folders, list_images
+from vwkde.inspection.data.labelled_layouts import kolektor_layout, kolektor_second_layout, visa_layout
 from vwkde.inspection.data.layout_kinds import (
     dagm_first_layout,
     dagm_second_layout,
@@ -24,9 +31,9 @@ from vwkde.inspection.data.layout_kinds import (
     folders_layout,
     holds_defects,
     mvtec_layout,
-    relative_name,
 )
 from vwkde.inspection.data.layouts import KNOWN_LAYOUTS, Item, Layout, LayoutError, UnknownLayoutError, some
+from vwkde.inspection.data.named_masks import relative_name
 
 
 def recognise(root: Path) -> Layout:
@@ -41,7 +48,7 @@ def recognise(root: Path) -> Layout:
 def recognise_all(root: Path) -> dict[str, Layout]:
     """Return the layouts of a folder by name: that of the folder itself, or those of the classes in it."""
     root = Path(os.path.abspath(root))
-    if layout := mvtec_layout(root) or dagm_second_layout(root) or folders_layout(root):
+    if layout := _one_of_several(root) or folders_layout(root) or kolektor_layout(root):
         return {root.name: layout}
     if layouts := _classes(root):
         return layouts
@@ -50,6 +57,12 @@ def recognise_all(root: Path) -> dict[str, Layout]:
     raise UnknownLayoutError(
         f"{root}: no images in a known layout, but {_contents(root)}; the known layouts are: {_known_layouts()}."
     )
+
+
+def _one_of_several(root: Path) -> Layout | None:
+    """Return the layout of a folder that may be one class of several."""
+    kinds = mvtec_layout, dagm_second_layout, kolektor_second_layout, visa_layout
+    return next((layout for kind in kinds if (layout := kind(root)) is not None), None)
 
 
 def _classes(root: Path) -> dict[str, Layout]:
@@ -62,7 +75,7 @@ def _classes(root: Path) -> dict[str, Layout]:
     for folder in list_folders(root):
         if has_images and not os.access(folder, os.R_OK | os.X_OK):
             continue
-        if layout := mvtec_layout(folder) or dagm_second_layout(folder):
+        if layout := _one_of_several(folder):
             layouts[folder.name] = _named_below(root, layout)
         elif not holds_defects(folder) and (layout := dagm_first_layout(folder)):
             layouts[folder.name] = layout

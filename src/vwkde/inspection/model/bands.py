@@ -24,16 +24,16 @@ _BANDWIDTH = 0.65
 """Ratio of the frequency at one standard deviation to the centre frequency of a filter."""
 _ANGLE = np.pi / ORIENTATIONS / 1.2
 """Standard deviation of a filter's angle."""
-_MARGIN = 16
+MARGIN = 16
 """Pixels of mirrored margin on every side, so that filters do not see the opposite edge."""
 
 
 def amplitudes(image: Singles) -> Singles:
     """Return the amplitude of every wavelength and orientation at every second pixel, (filters, rows, columns)."""
-    extended = np.pad(image, _MARGIN, mode="symmetric")
+    extended = np.pad(image, MARGIN, mode="symmetric")
     sides = tuple(EVERY * scipy.fft.next_fast_len(-(-side // EVERY)) for side in extended.shape)
     spectrum = scipy.fft.fft2(extended.astype(np.complex64), s=sides)
-    first = _MARGIN // EVERY
+    first = MARGIN // EVERY
     rows, columns = (slice(first, first + -(-side // EVERY)) for side in image.shape)
 
     def amplitude(part: tuple[NDArray[np.intp], NDArray[np.intp], Singles]) -> Singles:
@@ -41,11 +41,11 @@ def amplitudes(image: Singles) -> Singles:
         band = spectrum[down[:, None], across] * response
         return np.abs(scipy.fft.ifft2(band, overwrite_x=True)[rows, columns])
 
-    return np.stack(run(amplitude, _bank(sides)))
+    return np.stack(run(amplitude, bank(sides)))
 
 
 @lru_cache(maxsize=8)
-def _bank(sides: tuple[int, ...]) -> list[tuple[NDArray[np.intp], NDArray[np.intp], Singles]]:
+def bank(sides: tuple[int, ...]) -> list[tuple[NDArray[np.intp], NDArray[np.intp], Singles]]:
     """Return each filter for a spectrum of this shape: the rows and columns around its centre, and its values there."""
     return [
         _filter(sides, wavelength, np.pi * turn / ORIENTATIONS)

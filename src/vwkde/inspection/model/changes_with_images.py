@@ -7,9 +7,11 @@ from vwkde._compute.choice import choose_resources
 from vwkde._compute.parallel import at_most
 from vwkde._compute.resources import Resources
 from vwkde._display.waiting import shown_while_waiting
+from vwkde.inspection.model.features import FeatureSet
 from vwkde.inspection.model.history import make_change, standing
 from vwkde.inspection.model.knows_good_images import KnowsGoodImages
-from vwkde.inspection.model.measuring import Images, measure_all
+from vwkde.inspection.model.measuring import Images, Measure, measure_all
+from vwkde.inspection.model.on_device.measuring import on_device
 
 
 class ChangesWithImages(KnowsGoodImages):
@@ -56,7 +58,8 @@ class ChangesWithImages(KnowsGoodImages):
         """
         learnt = self._fitted
         with at_most(self.n_threads):
-            seen = measure_all(images, learnt.features, learnt.image_shape, learnt.names, learnt.fingerprints)
+            known = learnt.frame, learnt.names, learnt.fingerprints
+            seen = measure_all(images, learnt.features, *known, self._measure_on_device(learnt.features))
             if seen.names:
                 grown = learnt.more(seen, self.false_reject_rate, self._resources)
                 self._learnt = replace(grown, changes=(*learnt.changes, make_change("add", seen.names, by)))
@@ -98,6 +101,11 @@ class ChangesWithImages(KnowsGoodImages):
             fewer = learnt.fewer(len(learnt.names) - len(names), self.false_reject_rate, self._resources)
         self._learnt = replace(fewer, changes=(*learnt.changes, make_change("undo", names, by)))
         return self
+
+    def _measure_on_device(self, features: FeatureSet) -> Measure | None:
+        """Return how the device measures images; None if the CPU does."""
+        images = on_device(features, self.device)
+        return None if images is None else images.measure
 
     @property
     def _resources(self) -> Resources:

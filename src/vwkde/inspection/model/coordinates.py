@@ -13,7 +13,7 @@ Singles = NDArray[np.float32]
 
 _FLAT = 1e-10
 """A direction with less than this share of the largest variance is dropped."""
-_APART = 64.0
+APART = 64.0
 """Distance of patches of different copies of an image, in standard deviations: so far that no kernel reaches."""
 _QUERIES, _KNOWN = 8, 16
 """Number of good images whose patches are looked up, and of those among whose patches they are looked up."""
@@ -45,7 +45,7 @@ class Coordinates:
         for number, (mean, matrix) in enumerate(maps):
             rows = features[..., -1] == number
             found[rows] = (features[rows][:, :-1] - mean) @ matrix
-            found[rows, -1] = _APART * (number - (copies - 1) / 2)
+            found[rows, -1] = APART * (number - (copies - 1) / 2)
         return found
 
 

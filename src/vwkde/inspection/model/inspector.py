@@ -1,9 +1,9 @@
 """Surface inspection as one object: learn a surface from good images, then judge others."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,27 +11,27 @@ from numpy.typing import NDArray
 
 from vwkde._compute.choice import choose_resources
 from vwkde._compute.executors import DASK
-from vwkde._compute.parallel import at_most, single_threaded_blas
+from vwkde._compute.parallel import at_most
 from vwkde._display.waiting import shown_while_waiting
-from vwkde.inspection.data.arrays import as_image, check_shape
 from vwkde.inspection.model.calibration import check_rate
-from vwkde.inspection.model.changes_with_images import ChangesWithImages
+from vwkde.inspection.model.checks_images import ChecksImages
 from vwkde.inspection.model.features import FEATURES, FeatureSet, as_features, by_neighbours, marking_of
+from vwkde.inspection.model.frames import Framing
 from vwkde.inspection.model.history import make_change, make_making
 from vwkde.inspection.model.inspected_part import ignoring
-from vwkde.inspection.model.inspection import Inspection
 from vwkde.inspection.model.learnt import Learnt, learn
+from vwkde.inspection.model.learnt_colours import learn_planes
 from vwkde.inspection.model.learnt_combined import learn_combined
 from vwkde.inspection.model.learnt_nearest import learn_nearest
-from vwkde.inspection.model.measuring import Images, measure_all
+from vwkde.inspection.model.measuring import Images, Measured, measure_all
 from vwkde.inspection.model.model_file import Origin, SavedModel, read_model, write_model
 from vwkde.inspection.model.networks import stored_name
-from vwkde.inspection.model.parameters import check_count, check_enough
+from vwkde.inspection.model.parameters import check_count, check_enough, check_size
 
 Singles = NDArray[np.float32]
 
 
-class SurfaceInspector(ChangesWithImages):
+class SurfaceInspector(ChecksImages):
     """Learn a surface from good images alone, and judge whether other images show the same surface.
 
     Parameters
@@ -50,6 +50,15 @@ class SurfaceInspector(ChangesWithImages):
         Number of good images that an image is compared with closely, after a coarse comparison with all of them.
     ignore : ndarray of bool of shape (height, width), default=None
         True at the pixels that are not inspected: nothing there changes a score, map or box. None inspects all.
+    size : tuple of int, default=None
+        Height and width to which images are scaled before they are compared, so that they may differ in size. Maps and
+        boxes are those of each image as it was. None means that all images have one shape.
+    align : bool, default=False
+        Whether to shift images, by up to a tenth of a side, to where the good images have the same part. For parts that
+        lie a little elsewhere each time.
+    colour : bool, default=False
+        Whether images have three colours, (height, width, 3), and differences of colours count as brightness does. It
+        takes three times as long. A gray image has three equal colours.
     random_state : int, default=0
         Seed of every random choice.
     n_threads : int, default=None
@@ -58,8 +67,9 @@ class SurfaceInspector(ChangesWithImages):
         "dask" compares images on the workers of the current Dask client: all pairs of good images in `fit`, each image
         in `check_all`.
     device : str, default=None
-        Device for the comparison with all good images, for example "cuda". None is the CPU, which does the rest in any
-        case.
+        A torch device, for example "cuda". It does nearly everything for the features "combined" and "texture", with
+        scores that differ by rounding; for others, and for colours, it compares with all good images, and the CPU does
+        the rest. None is the CPU.
 
     Examples
     --------
@@ -79,6 +89,9 @@ class SurfaceInspector(ChangesWithImages):
         false_reject_rate: float = 0.05,
         candidates: int = 10,
         ignore: NDArray[np.bool_] | None = None,
+        size: tuple[int, int] | None = None,
+        align: bool = False,
+        colour: bool = False,
         random_state: int = 0,
         n_threads: int | None = None,
         engine: Literal["auto", "dask"] = "auto",
@@ -88,6 +101,9 @@ class SurfaceInspector(ChangesWithImages):
         self.false_reject_rate = false_reject_rate
         self.candidates = candidates
         self.ignore = ignore
+        self.size = size
+        self.align = align
+        self.colour = colour
         self.random_state = random_state
         self.n_threads = n_threads
         self.engine = engine
@@ -104,7 +120,8 @@ class SurfaceInspector(ChangesWithImages):
         Parameters
         ----------
         images : iterable of ndarray, or of pairs (name, ndarray)
-            Gray images of one shape: floats from 0 to 1, or integers of type uint8 or uint16. At least 3 images.
+            Gray images, or with `colour` coloured ones, of one shape, or with `size` of any: floats from 0 to 1, or
+            integers of type uint8 or uint16. At least 3 images.
         note : str, default=""
             A text for the model card, such as the part, the camera and the light.
 
@@ -127,18 +144,22 @@ class SurfaceInspector(ChangesWithImages):
             If images were left out.
         """
         features = self.check_parameters()
-        settings = self.candidates, self.random_state, self.false_reject_rate
         with at_most(self.n_threads):
-            seen = measure_all(images, features)
+            framing = Framing(self.size, self.align, self.colour)
+            seen = measure_all(images, features, framing, measure=self._measure_on_device(features))
             check_enough(len(seen.names))
-            if by_neighbours(features):
-                learnt: Learnt = learn_nearest(seen, features, self.random_state, self.false_reject_rate)
-            else:
-                learning = learn if marking_of(features) is None else learn_combined
-                learnt = learning(seen, features, *settings, self._resources)
-            self._learnt = replace(learnt, made=make_making(note))
+            learnt = learn_planes(seen, partial(self._learn, features), self.false_reject_rate)
+            self._learnt = replace(learnt, made=make_making(note), own_frame=seen.frame)
         self._origin = None
         return self
+
+    def _learn(self, features: FeatureSet, seen: Measured) -> Learnt:
+        """Return what is learnt from one plane of good images."""
+        if by_neighbours(features):
+            return learn_nearest(seen, features, self.random_state, self.false_reject_rate)
+        learning = learn if marking_of(features) is None else learn_combined
+        settings = self.candidates, self.random_state, self.false_reject_rate
+        return learning(seen, features, *settings, self._resources)
 
     def check_parameters(self) -> FeatureSet:
         """Check the parameters, as `fit` does before it reads any image.
@@ -167,6 +188,10 @@ class SurfaceInspector(ChangesWithImages):
             check_count(self.n_threads, "n_threads", 2)
         if self.engine not in ("auto", DASK.name):
             raise ValueError(f"The 'engine' parameter must be 'auto' or 'dask'. Got {self.engine!r} instead.")
+        check_size(self.size)
+        for name in ("align", "colour"):
+            if not isinstance(value := getattr(self, name), bool):
+                raise ValueError(f"The '{name}' parameter must be True or False. Got {value!r} instead.")
         choose_resources(self.engine, self.device)
         return ignoring(as_features(self.features), self.ignore)
 
@@ -182,77 +207,6 @@ class SurfaceInspector(ChangesWithImages):
         learnt = self._fitted
         if by_neighbours(learnt.features):
             learnt.features(np.zeros(learnt.image_shape, dtype=np.float32))
-
-    def check(self, image: Singles, name: str = "image") -> Inspection:
-        """Judge one image.
-
-        Parameters
-        ----------
-        image : ndarray of shape (height, width)
-            A gray image of the same shape as the good ones, with values as for `fit`.
-        name : str, default="image"
-            The name of the image in the result and in errors.
-
-        Returns
-        -------
-        Inspection
-            The score, p-value, verdict and map.
-
-        Raises
-        ------
-        ImageError
-            If the image cannot be used, or has another shape than the good ones.
-        NotFittedError
-            If `fit` has not been called.
-
-        Examples
-        --------
-        >>> from vwkde.inspection import SurfaceInspector, make_surfaces
-        >>> surfaces = make_surfaces("woven", n_good=20, n_bad=1, size=96)
-        >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:20])
-        >>> inspector.check(surfaces.images[20]).rejected
-        True
-        """
-        learnt = self._fitted
-        start = perf_counter()
-        image = as_image(image, name)
-        check_shape(image, learnt.image_shape, name)
-        with at_most(self.n_threads), single_threaded_blas():  # products of patches are small
-            found = learnt.judge(image, self._resources)
-        return Inspection(
-            name,
-            found.score,
-            learnt.scores.p_value(found.score),
-            learnt.scores.threshold,
-            learnt.names[found.nearest],
-            found.log_ratio,
-            learnt.peaks.threshold,
-            1000 * (perf_counter() - start),
-        )
-
-    def check_all(self, images: Iterable[tuple[str, Singles]]) -> Iterator[Inspection]:
-        """Judge images one by one, or on the Dask workers, and yield the results in the same order.
-
-        Parameters
-        ----------
-        images : iterable of pairs (name, ndarray)
-            As for `check`.
-
-        Returns
-        -------
-        iterator of Inspection
-
-        Examples
-        --------
-        >>> from vwkde.inspection import SurfaceInspector, make_surfaces
-        >>> surfaces = make_surfaces("woven", n_good=20, n_bad=1, size=96)
-        >>> inspector = SurfaceInspector(features="texture").fit(surfaces.images[:20])
-        >>> new = [("first", surfaces.images[0]), ("last", surfaces.images[20])]
-        >>> [(result.name, result.verdict) for result in inspector.check_all(new)]
-        [('first', 'OK'), ('last', 'NG')]
-        """
-        _ = self._fitted  # refuse an unfitted inspector here, not at the first image
-        return self._resources.executor.spread(_check, self, images)
 
     def calibrate(self, bad: Iterable[tuple[str, Singles]], *, by: str | None = None) -> Self:
         """Move the threshold up into the gap below images that are known to be bad, if there is one.
@@ -368,6 +322,9 @@ class SurfaceInspector(ChangesWithImages):
             false_reject_rate=saved.false_reject_rate,
             candidates=saved.candidates,
             ignore=saved.ignored,
+            size=saved.learnt.frame.shape if saved.learnt.frame.any_size else None,
+            align=saved.learnt.frame.reference is not None,
+            colour=saved.learnt.frame.colour,
             random_state=saved.random_state,
             n_threads=n_threads,
             engine=engine,
@@ -376,8 +333,3 @@ class SurfaceInspector(ChangesWithImages):
         inspector.check_parameters()
         inspector._learnt, inspector._origin = saved.learnt, saved.origin
         return inspector
-
-
-def _check(inspector: SurfaceInspector, named: tuple[str, Singles]) -> Inspection:
-    name, image = named
-    return inspector.check(image, name)

@@ -24,10 +24,18 @@ def enlarged(values: NDArray[np.floating], shape: tuple[int, ...]) -> Floats:
     """Return values of cells that fill an image, (…, rows, columns), at its pixels or at finer cells."""
     if values.shape[-2:] == shape:
         return values.astype(np.float64)
-    along_rows, along_columns = (
-        interpolation(side, count, side / count, 0.5) for side, count in zip(shape, values.shape[-2:], strict=True)
-    )
-    return np.asarray(along_rows @ values @ along_columns.T)
+    high, wide = shape[-2:]
+    return _between_cells(_between_cells(values, high, -2), wide, -1)
+
+
+def _between_cells(values: NDArray[np.floating], side: int, axis: int) -> Floats:
+    """Return values of cells that fill a side at its pixels: linear between their centres, constant beyond them."""
+    count = values.shape[axis]
+    place = np.clip((np.arange(side) + 0.5) * count / side - 0.5, 0, count - 1)
+    low = np.minimum(place.astype(np.intp), max(count - 2, 0))
+    share = (place - low).reshape(-1, 1) if axis == -2 else place - low
+    lower, upper = np.take(values, low, axis), np.take(values, np.minimum(low + 1, count - 1), axis)
+    return np.asarray(lower + share * (upper - lower), dtype=np.float64)
 
 
 def working_shape(image_shape: tuple[int, ...], most: int) -> Shape:

@@ -31,7 +31,7 @@ _LEAST_SPREAD = 0.1
 """Minimum spread in a cell, as a share of that in all cells: where all good images agree, noise must not count."""
 _FLAT = 1e-4
 """Added to spreads, for kinds that are the same in all cells of all good images."""
-_RAREST = 3
+RAREST = 3
 """Number of kinds and copies that make up a score: a mark seldom shows in a single one."""
 _FOLDS = 5
 
@@ -65,7 +65,7 @@ class KnownMarks:
         for number, cells in enumerate(copies):
             tail = Tail(self.tail.centre[number][:, None], self.tail.width[number][:, None])
             excess[cells] = tail(standardised[:, cells]).max(axis=0)
-        return MarkComparison(float(np.sort(rarity, axis=None)[-_RAREST:].mean()), excess)
+        return MarkComparison(float(np.sort(rarity, axis=None)[-RAREST:].mean()), excess)
 
 
 def learn_marks(

@@ -29,8 +29,13 @@ class KnowsGoodImages:
 
     @property
     def image_shape(self) -> tuple[int, ...]:
-        """The shape of all images, (height, width)."""
+        """The shape at which images are compared, (height, width): that of all images, or the `size`."""
         return self._fitted.image_shape
+
+    @property
+    def accepted_shape(self) -> tuple[int, ...] | None:
+        """The shape that images must have; None if they may have any."""
+        return None if self._fitted.frame.any_size else self.image_shape
 
     @property
     def names_(self) -> list[str]:

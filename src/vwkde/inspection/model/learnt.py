@@ -1,7 +1,7 @@
 """What is known about a surface after fitting good images, and how it is learnt."""
 
 from dataclasses import dataclass, field, replace
-from typing import Self, cast
+from typing import ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from vwkde._compute.resources import Resources
 from vwkde.inspection.model.calibration import Calibration, calibrate
 from vwkde.inspection.model.coordinates import Coordinates, fit_coordinates, fit_scaled_coordinates
 from vwkde.inspection.model.features import FeatureSet
+from vwkde.inspection.model.frames import Frame
 from vwkde.inspection.model.history import Change, Making
 from vwkde.inspection.model.library import Comparison, Library, make_library
 from vwkde.inspection.model.measuring import Measured, mapped, rows_of
@@ -35,7 +36,11 @@ class Learnt:
     `names`, `fingerprints` (None where an old model file has none) and `thumbnails` have one entry per good image.
     `sums` are the mean log kernel sums between all pairs, kept so that images can be added. `scores` calibrates the
     scores of images, `peaks` the largest values of their maps. `changes` are those since the fit, `made` is about this.
+    `own_frame` is where images are compared, if not as they are.
     """
+
+    coloured: ClassVar[bool] = False
+    """Whether images are judged with their colours."""
 
     features: FeatureSet
     image_shape: tuple[int, ...]
@@ -49,6 +54,12 @@ class Learnt:
     peaks: Calibration
     changes: tuple[Change, ...] = ()
     made: Making = field(default_factory=Making)
+    own_frame: Frame | None = None
+
+    @property
+    def frame(self) -> Frame:
+        """The frame to which images are brought before they are judged."""
+        return self.own_frame or Frame((self.image_shape[0], self.image_shape[1]))
 
     def judge(self, image: Singles, resources: Resources) -> Judgement:
         """Return how an image compares with the good ones."""

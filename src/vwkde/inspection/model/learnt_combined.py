@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Pair = tuple[Comparison, MarkComparison]
 
-_STRONG = 5.0
+STRONG = 5.0
 """Values of maps beyond this, in nats, count by their logarithm: so rare is a place only in a defect."""
 
 
@@ -124,5 +124,5 @@ def _maps(pair: Pair, shape: tuple[int, ...]) -> Floats:
     Values are compressed before the mean over copies of an image: a small copy, which shows a strong defect far and
     wide, must not outweigh the others, which show where it is.
     """
-    texture, marks = (_STRONG * np.arcsinh(values / _STRONG) for values in (pair[0].log_ratio, pair[1].excess))
+    texture, marks = (STRONG * np.arcsinh(values / STRONG) for values in (pair[0].log_ratio, pair[1].excess))
     return np.stack([PYRAMID.spread(texture, shape), MARKS.spread(marks, shape)], axis=-1)

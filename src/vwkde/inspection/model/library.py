@@ -39,7 +39,7 @@ compared if it is smooth."""
 _SPARED, _FEW, _MANY = 4, 50, 250
 """Every 4th patch is enough to find the good images whose patches are pooled, if about 50 patches remain; of a large
 image, about 250 patches."""
-_POOLED = 20_000
+POOLED = 20_000
 """Maximum number of patches of the pooled good images; of more, evenly spaced ones are used."""
 _SAMPLED_IMAGES = 8
 """Number of good images used to choose the bandwidth and the length scale."""
@@ -79,7 +79,7 @@ class Library:
 
     def plain_divergences(self, patches: Singles, resources: Resources = DEFAULT_RESOURCES) -> Floats:
         """Return the KL divergence of an image from every good image, by plain kernel estimates."""
-        patches = patches[:: self._every]
+        patches = patches[:: self.every]
         own = self._estimate(patches, resources=resources)
         others = mean_log_sums(self._batch_of(patches[None]), self._batch, resources)[0]
         return _at_least_itself(own).mean() - (others - np.log(self._batch.rows.shape[1]) + own.log_peak)
@@ -131,7 +131,7 @@ class Library:
     def _together(self, patches: Singles, candidates: NDArray[np.intp], worst: int, resources: Resources) -> Comparison:
         """Return the comparison of the worst patches with all candidates, by plain estimates."""
         good = self.patches[candidates].reshape(-1, patches.shape[1])
-        good = good[:: -(-len(good) // _POOLED)]
+        good = good[:: -(-len(good) // POOLED)]
         own = self._estimate(patches, resources=resources)
         log_ratio = own.left_out() - self._estimate(good, resources=resources).log_density(own.sample.points)
         return Comparison(float(np.sort(log_ratio)[-worst:].mean()), int(candidates[0]), log_ratio)
@@ -168,14 +168,14 @@ class Library:
         return KernelEstimate(sample, point_weight, self.bandwidth, resources=resources)
 
     @property
-    def _every(self) -> int:
+    def every(self) -> int:
         """The step through the patches in the search for the nearest good images; if these are pooled, some suffice."""
         count = self.patches.shape[1]
         return 1 if self.worst is None else max(1, min(_SPARED, count // _FEW), count // _MANY)
 
     @lazy
     def _batch(self) -> Batch:
-        return self._batch_of(self.patches[:, :: self._every])
+        return self._batch_of(self.patches[:, :: self.every])
 
     def _batch_of(self, patches: Singles) -> Batch:
         return make_batch(patches, np.zeros(patches.shape[2]), self.bandwidth)

@@ -21,29 +21,29 @@ _SPOT = (1.2, 2.4)
 """Standard deviations, in pixels, of the centre of a spot and of its surround."""
 _LINE, _EDGE = (1.1, 4.4), (1.4, 3.7)
 """Standard deviations, in pixels, across and along a line or an edge."""
-_DETAIL, _AROUND = 2.0, 2.5
+DETAIL, AROUND = 2.0, 2.5
 """Standard deviations, in pixels, of what counts as brightness, and of the window in which roughness is measured."""
-_SMOOTH = 0.02
+SMOOTH = 0.02
 """Added to roughness before its logarithm is taken: a fiftieth of the contrast of the whole image."""
-_MARGIN = 24
+MARGIN = 24
 """Pixels of mirrored margin on every side, so that filters do not see the opposite edge."""
 
 
 def strengths(image: Singles) -> Singles:
     """Return how strongly each filter responds at every pixel, (filters, rows, columns)."""
-    extended = np.pad(image, _MARGIN, mode="symmetric")
+    extended = np.pad(image, MARGIN, mode="symmetric")
     sides = tuple(scipy.fft.next_fast_len(side, real=True) for side in extended.shape)
     spectrum = scipy.fft.rfft2(extended, s=sides)
-    filtered = scipy.fft.irfft2(spectrum * _bank(sides), s=sides, overwrite_x=True)
-    inner = filtered[:, _MARGIN:, _MARGIN:][:, : image.shape[0], : image.shape[1]]
-    brightness = ndimage.gaussian_filter(image, _DETAIL)
-    rough = np.log(np.sqrt(ndimage.gaussian_filter((image - brightness) ** 2, _AROUND)) + _SMOOTH)
+    filtered = scipy.fft.irfft2(spectrum * bank(sides), s=sides, overwrite_x=True)
+    inner = filtered[:, MARGIN:, MARGIN:][:, : image.shape[0], : image.shape[1]]
+    brightness = ndimage.gaussian_filter(image, DETAIL)
+    rough = np.log(np.sqrt(ndimage.gaussian_filter((image - brightness) ** 2, AROUND)) + SMOOTH)
     signed = np.concatenate([inner, rough[None], brightness[None]]).astype(np.float32)
     return np.concatenate([signed, -signed])
 
 
 @lru_cache(maxsize=16)
-def _bank(sides: tuple[int, ...]) -> Complexes:
+def bank(sides: tuple[int, ...]) -> Complexes:
     """Return the transfer functions of spot, lines and edges for a spectrum of this shape."""
     down = 2 * np.pi * scipy.fft.fftfreq(sides[0])[:, None]
     right = 2 * np.pi * scipy.fft.rfftfreq(sides[1])

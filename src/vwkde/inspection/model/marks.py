@@ -22,11 +22,11 @@ _MOST = 2**16
 _LEAST = 16
 """Minimum length of the shorter side of a copy, in pixels."""
 _COPIES = 4
-_CELL = 2
+CELL = 2
 """Side of a cell, in pixels of its copy. Of the pixels in a cell, the strongest counts."""
-_SURROUNDINGS = 12.0
+SURROUNDINGS = 12.0
 """Standard deviation, in pixels, of the surroundings whose brightness is subtracted."""
-_EVEN = 0.01
+EVEN = 0.01
 """Added to the contrast of an image before it is divided by it: a few gray levels of 256."""
 
 
@@ -36,9 +36,9 @@ class Marks:
 
     def __call__(self, image: Singles) -> Halves:
         """Return how strong each kind of mark is in every cell of every copy, (kinds, cells)."""
-        copy = _evened(shrunk(image.astype(np.float32), self._shapes(image.shape)[0]))
+        copy = _evened(shrunk(image.astype(np.float32), self.shapes(image.shape)[0]))
         cells = []
-        for number in range(len(self._shapes(image.shape))):
+        for number in range(len(self.shapes(image.shape))):
             copy = halved(copy) if number else copy
             strongest = _strongest(strengths(copy))
             cells.append(strongest.reshape(len(strongest), -1))
@@ -46,7 +46,7 @@ class Marks:
 
     def grids(self, image_shape: tuple[int, ...]) -> list[Shape]:
         """Return the number of rows and of columns of cells on each copy."""
-        return [(-(-high // _CELL), -(-wide // _CELL)) for high, wide in self._shapes(image_shape)]
+        return [(-(-high // CELL), -(-wide // CELL)) for high, wide in self.shapes(image_shape)]
 
     def cells(self, image_shape: tuple[int, ...]) -> list[slice]:
         """Return where the cells of each copy are among all cells."""
@@ -58,7 +58,7 @@ class Marks:
         places = zip(self.cells(image_shape), self.grids(image_shape), strict=True)
         return np.mean([enlarged(values[cells].reshape(grid), image_shape) for cells, grid in places], axis=0)
 
-    def _shapes(self, image_shape: tuple[int, ...]) -> list[Shape]:
+    def shapes(self, image_shape: tuple[int, ...]) -> list[Shape]:
         """Return the shape of each copy."""
         shapes = [working_shape(image_shape, _MOST)]
         while len(shapes) < _COPIES and min(shapes[-1]) >= 2 * _LEAST:
@@ -72,12 +72,12 @@ MARKS = Marks()
 
 def _evened(image: Singles) -> Singles:
     """Return an image without slow changes of brightness, divided by its contrast."""
-    detail = image - ndimage.gaussian_filter(image, _SURROUNDINGS, mode="mirror", truncate=3.0)
-    return np.asarray(detail / (np.sqrt(np.mean(detail**2)) + _EVEN), dtype=np.float32)
+    detail = image - ndimage.gaussian_filter(image, SURROUNDINGS, mode="mirror", truncate=3.0)
+    return np.asarray(detail / (np.sqrt(np.mean(detail**2)) + EVEN), dtype=np.float32)
 
 
 def _strongest(values: Singles) -> Singles:
     """Return the largest value in every cell of the last two axes; cells at the lower and right edge may be cut."""
-    padded = np.pad(values, [(0, 0), *((0, -side % _CELL) for side in values.shape[1:])], mode="edge")
-    rows = reduce(np.maximum, (padded[:, first::_CELL] for first in range(_CELL)))
-    return reduce(np.maximum, (rows[..., first::_CELL] for first in range(_CELL)))
+    padded = np.pad(values, [(0, 0), *((0, -side % CELL) for side in values.shape[1:])], mode="edge")
+    rows = reduce(np.maximum, (padded[:, first::CELL] for first in range(CELL)))
+    return reduce(np.maximum, (rows[..., first::CELL] for first in range(CELL)))

@@ -1,8 +1,8 @@
 """Good images, read one by one: each is measured and named, and a thumbnail is kept."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import count, islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, count, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,17 @@ from vwkde._compute.parallel import run, thread_count
 from vwkde._runtime.progress import track
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import RepeatedImagesWarning
-from vwkde.inspection.data.arrays import as_image, check_shape, fingerprint
+from vwkde.inspection.data.arrays import as_image, fingerprint
+from vwkde.inspection.data.colours import PLANES, brightness, planes_of
 from vwkde.inspection.model.coordinates import Coordinates
 from vwkde.inspection.model.features import FeatureSet, marking_of
+from vwkde.inspection.model.frames import AS_THEY_ARE, Frame, Framing, Shape
 
 Singles = NDArray[np.float32]
+Halves = NDArray[np.float16]
 Images = Iterable[Singles] | Iterable[tuple[str, Singles]]
+Measure = Callable[[Sequence[Singles]], tuple[list[Singles], list[Halves]]]
+"""Returns the features of the patches of each image, and its marks, if there are any."""
 
 _THUMBNAIL = 96
 """Maximum length of the longer side of a thumbnail, in pixels."""
@@ -26,61 +31,101 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Measured:
-    """Good images: names, features (patches, features), thumbnails, fingerprints, and their common shape.
+    """Good images: names, features (patches, features), thumbnails, fingerprints, and the frame they were brought to.
 
-    `marks` are the single marks of each image, if the features have them.
+    `marks` are the single marks of each image, if the features have them. `colours` are the features and the marks of
+    each further plane of coloured images, `contrasts` how much contrast such a plane has at most in an image.
     """
 
     names: list[str]
     features: list[Singles]
     thumbnails: NDArray[np.uint8]
     fingerprints: list[str | None]
-    shape: tuple[int, ...]
-    marks: list[NDArray[np.float16]] = field(default_factory=list)
+    frame: Frame
+    marks: list[Halves] = field(default_factory=list)
+    colours: list[tuple[list[Singles], list[Halves]]] = field(default_factory=list)
+    contrasts: list[float] = field(default_factory=list)
+
+    def plane(self, kind: int) -> "Measured":
+        """Return what was measured of one plane: of brightness, which is 0, or of a difference of colours."""
+        features, marks = (self.features, self.marks) if kind == 0 else self.colours[kind - 1]
+        return replace(self, features=features, marks=marks, colours=[], contrasts=[])
+
+    @property
+    def shape(self) -> Shape:
+        """The shape at which images are compared."""
+        return self.frame.shape
 
 
 def measure_all(
     images: Images,
     features: FeatureSet,
-    shape: tuple[int, ...] | None = None,
+    frame: Frame | Framing = AS_THEY_ARE,
     taken: Sequence[str] = (),
     known: Sequence[str | None] = (),
+    measure: Measure | None = None,
 ) -> Measured:
-    """Measure images of one shape; a name that is already taken gets a number.
+    """Measure images in a frame; a name that is already taken gets a number. `measure` is how, if not on the CPU.
 
     An image whose fingerprint is known, or that came before, is left out: it is no further evidence of what good images
     look like, and would match itself when good images are judged by the others.
     """
     names: list[str] = []
-    measured: list[Singles] = []
-    marks: list[NDArray[np.float16]] = []
     thumbnails: list[NDArray[np.uint8]] = []
     fingerprints: list[str | None] = []
     repeated: list[str] = []
     used, seen = set(taken), {*known}
     threads = thread_count()
-    named = _named(images, len(taken))
+    frame, named = _framed(_named(images, len(taken), frame.colour), frame)
+    planes = [_Plane() for _ in range(PLANES if frame.colour else 1)]
     total = getattr(images, "__len__", lambda: 0)()
     for few in track(iter(lambda: list(islice(named, threads)), []), "measuring images", -(-total // threads)):
         new = []
         for name, image in few:
-            shape = image.shape if shape is None else shape
-            check_shape(image, shape, name)
-            pixels = fingerprint(image)
+            inside = frame.bring(image, name).image
+            pixels = fingerprint(brightness(image))
             if pixels in seen:
                 repeated.append(name)
                 continue
             seen.add(pixels)
-            new.append(image)
+            new.append(inside)
             names.append(_unlike(name, used))
             used.add(names[-1])
-            thumbnails.append(_shrunk(image))
+            thumbnails.append(_shrunk(brightness(inside)))
             fingerprints.append(pixels)
-        measured += run(lambda image: rows_of(features(image)), new)
-        if (marking := marking_of(features)) is not None:
-            marks += run(marking, new)
+        for plane, parts in zip(planes, zip(*map(planes_of, new), strict=True), strict=bool(new)):
+            plane.add(parts, _measure(parts, features) if measure is None else measure(parts))
     _tell_repeated(repeated)
-    return Measured(names, measured, np.array(thumbnails, dtype=np.uint8), fingerprints, shape or (), marks)
+    first, *others = planes
+    return Measured(
+        names,
+        first.features,
+        np.array(thumbnails, dtype=np.uint8),
+        fingerprints,
+        frame,
+        first.marks,
+        [(plane.features, plane.marks) for plane in others],
+        [plane.contrast for plane in others],
+    )
+
+
+@dataclass
+class _Plane:
+    """What was measured of one plane of all images so far."""
+
+    features: list[Singles] = field(default_factory=list)
+    marks: list[Halves] = field(default_factory=list)
+    contrast: float = 0.0
+
+    def add(self, images: Sequence[Singles], measured: tuple[list[Singles], list[Halves]]) -> None:
+        self.features += measured[0]
+        self.marks += measured[1]
+        self.contrast = max(self.contrast, *(float(image.std()) for image in images))
+
+
+def _measure(images: Sequence[Singles], features: FeatureSet) -> tuple[list[Singles], list[Halves]]:
+    marking = marking_of(features)
+    return run(lambda image: rows_of(features(image)), images), [] if marking is None else run(marking, images)
 
 
 def _tell_repeated(names: Sequence[str]) -> None:
@@ -90,10 +135,20 @@ def _tell_repeated(names: Sequence[str]) -> None:
         warn(words, RepeatedImagesWarning)
 
 
-def _named(images: Images, first: int) -> Iterator[tuple[str, Singles]]:
+def _named(images: Images, first: int, colour: bool) -> Iterator[tuple[str, Singles]]:
     for number, each in enumerate(images, start=first):
         name, image = each if isinstance(each, tuple) else (f"good {number}", each)
-        yield name, as_image(image, name)
+        yield name, as_image(image, name, colour)
+
+
+def _framed(
+    named: Iterator[tuple[str, Singles]], frame: Frame | Framing
+) -> tuple[Frame, Iterator[tuple[str, Singles]]]:
+    """Return the frame, made from the first images if need be, and all images."""
+    if isinstance(frame, Frame):
+        return frame, named
+    first = list(islice(named, frame.needed))
+    return frame.made_from([image for _, image in first]), chain(first, named)
 
 
 def _unlike(name: str, taken: set[str]) -> str:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 
 from vwkde._runtime.file_lock import BusyFileError, locked
 from vwkde.inspection.model.calibration import Calibration, calibrate
+from vwkde.inspection.model.colours_file import colour_parts, read_colours
 from vwkde.inspection.model.container import ModelFileError, read_container, stated_digest, write_container
 from vwkde.inspection.model.coordinates import Coordinates
 from vwkde.inspection.model.features import FeatureSet, as_features, by_neighbours, marking_of
+from vwkde.inspection.model.frames import read_frame
 from vwkde.inspection.model.history import read_changes, read_making
 from vwkde.inspection.model.inspected_part import ignoring
 from vwkde.inspection.model.learnt import Learnt
+from vwkde.inspection.model.learnt_colours import LearntColours
 from vwkde.inspection.model.learnt_nearest import NO_SUMS, LearntNearest
 from vwkde.inspection.model.library import Library
 from vwkde.inspection.model.marks_file import marks_arrays, with_marks
@@ -87,6 +90,12 @@ def write_model(path: Path, model: SavedModel, origin: Origin | None = None) -> 
 def _parts(model: SavedModel) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Return the arrays and the settings of a model file."""
     learnt = model.learnt
+    if isinstance(learnt, LearntColours):
+        scores = replace(learnt.planes[0].scores, bad=learnt.scores.bad)
+        own = replace(learnt.planes[0], changes=learnt.changes, made=learnt.made, own_frame=learnt.own_frame)
+        first = _parts(replace(model, learnt=replace(own, scores=scores)))
+        more = colour_parts(learnt, lambda plane: _parts(replace(model, learnt=plane)))
+        return first[0] | more[0], first[1] | more[1]
     settings = {
         "features": model.features,
         "false_reject_rate": model.false_reject_rate,
@@ -98,6 +107,8 @@ def _parts(model: SavedModel) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "fingerprints": learnt.fingerprints,
         "changes": [change.to_dict() for change in learnt.changes],
         "made": asdict(learnt.made),
+        "any_size": learnt.frame.any_size,
+        "colour": learnt.frame.colour,
     }
     if isinstance(learnt.library, Library):
         settings["length_scale"] = learnt.library.length_scale
@@ -114,6 +125,8 @@ def _parts(model: SavedModel) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     }
     if learnt.sums.size:
         arrays["sums"] = learnt.sums
+    if learnt.frame.reference is not None:
+        arrays["reference"] = learnt.frame.reference
     if model.ignored is not None:
         arrays["ignored"] = np.asarray(model.ignored, dtype=np.uint8)
     return arrays | marks_arrays(learnt), settings
@@ -173,9 +186,22 @@ def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any], features:
         Calibration(arrays["peaks"], rate),
         read_changes(settings.get("changes", ()), names),
         read_making(settings.get("made", {})),
+        read_frame(
+            settings["image_shape"],
+            settings.get("any_size", False),
+            settings.get("colour", False),
+            arrays.get("reference"),
+        ),
     )
-    marking = marking_of(features)
-    return learnt if marking is None else with_marks(learnt, marking, arrays)
+    if (marking := marking_of(features)) is not None:
+        learnt = with_marks(learnt, marking, arrays)
+    coloured = read_colours(learnt, arrays, settings, lambda own, about: _read_plane(own, about, features))
+    return replace(coloured, scores=replace(coloured.scores, bad=learnt.scores.bad))
+
+
+def _read_plane(arrays: dict[str, NDArray[Any]], settings: dict[str, Any], features: FeatureSet) -> Learnt:
+    check_sound(arrays, settings, features)
+    return _learnt(arrays, settings, features)
 
 
 def _library(patches: NDArray[Any], settings: dict[str, Any], features: FeatureSet) -> Library | NearestPatches:

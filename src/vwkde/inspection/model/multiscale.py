@@ -19,12 +19,12 @@ from vwkde.inspection.model.pyramid import PYRAMID, Pyramid, halved
 
 Singles = NDArray[np.float32]
 
-_OCTAVES = 3
+OCTAVES = 3
 """Number of copies, each of half the size of the one before, whose waves describe a patch."""
-_HARMONICS = 2
-_DIM, _SMOOTH = 1e-4, 2e-3
+HARMONICS = 2
+DIM, SMOOTH = 1e-4, 2e-3
 """Added to amplitudes and to deviations before their logarithm is taken; half a gray level of 256 is 2e-3."""
-_WINDOW = 1.0
+WINDOW = 1.0
 """Standard deviation, in pixels, of the window of local deviation."""
 
 
@@ -44,7 +44,7 @@ class MultiScale:
         waves = [amplitudes(copy) for copy in copies]
         parts = []
         for scale in range(len(halvings)):
-            grain = [part for octave in range(_OCTAVES) for part in _grain(waves[scale + octave], self._side(octave))]
+            grain = [part for octave in range(OCTAVES) for part in _grain(waves[scale + octave], self._side(octave))]
             features = np.stack([*grain, *_roughness(copies[scale], self.grid.step)], axis=-1)
             number = np.full((*features.shape[:2], 1), scale, dtype=np.float32)
             parts.append(np.concatenate([features, number], axis=-1).reshape(-1, 1, features.shape[-1] + 1))
@@ -58,18 +58,18 @@ class MultiScale:
 def _copies(image: Singles, halvings: range) -> list[Singles]:
     """Return the copies that have patches, and those that only add longer waves."""
     copies = [image]
-    for _ in range(halvings[-1] + _OCTAVES - 1):
+    for _ in range(halvings[-1] + OCTAVES - 1):
         copies.append(halved(copies[-1]))
     return copies[halvings[0] :]
 
 
 def _grain(waves: Singles, side: int) -> list[Singles]:
     """Return strength, direction and peak of every wavelength of one copy, each (rows, columns) of patches."""
-    level = np.log(_means(waves, side) + _DIM)
-    peak = np.log(_maxima(waves, side) + _DIM) - level
+    level = np.log(_means(waves, side) + DIM)
+    peak = np.log(_maxima(waves, side) + DIM) - level
     grain: list[Singles] = []
     for first in range(0, len(level), ORIENTATIONS):
-        series = np.fft.rfft(level[first : first + ORIENTATIONS], axis=0)[: _HARMONICS + 1] / ORIENTATIONS
+        series = np.fft.rfft(level[first : first + ORIENTATIONS], axis=0)[: HARMONICS + 1] / ORIENTATIONS
         one = peak[first : first + ORIENTATIONS].mean(axis=0)
         grain += [series[0].real, *series[1:].real, *series[1:].imag, one]
     return grain
@@ -77,8 +77,8 @@ def _grain(waves: Singles, side: int) -> list[Singles]:
 
 def _roughness(copy: Singles, side: int) -> list[Singles]:
     """Return the mean gray value, and the mean, largest and smallest log of the local deviation."""
-    mean, square = (ndimage.gaussian_filter(values, _WINDOW) for values in (copy, copy**2))
-    rough = np.log(np.sqrt(np.maximum(square - mean**2, 0)) + _SMOOTH)
+    mean, square = (ndimage.gaussian_filter(values, WINDOW) for values in (copy, copy**2))
+    rough = np.log(np.sqrt(np.maximum(square - mean**2, 0)) + SMOOTH)
     return [_means(copy, side), _means(rough, side), _maxima(rough, side), -_maxima(-rough, side)]
 
 

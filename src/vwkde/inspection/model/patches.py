@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-_FLAT = 1e-7
+FLAT = 1e-7
 """Below this standard deviation, the values of a patch count as equal: skewness and kurtosis are 0."""
 
 
@@ -91,7 +91,7 @@ class PatchGrid:
 
     def means(self, values: NDArray[np.floating]) -> Floats:
         """Return the mean of an image's values over every patch, (rows, columns)."""
-        along_rows, along_columns = (self._covers(self.starts(side)).astype(values.dtype) for side in values.shape)
+        along_rows, along_columns = (self.covers(self.starts(side)).astype(values.dtype) for side in values.shape)
         inner = along_rows @ values[: along_rows.shape[1], : along_columns.shape[1]] @ along_columns.T
         return inner.astype(np.float64) / self.size**2
 
@@ -108,7 +108,7 @@ class PatchGrid:
         deviation = np.sqrt(np.maximum(second - first**2, 0))
         skew = third - 3 * first * second + 2 * first**3
         kurt = fourth - 4 * first * third + 6 * first**2 * second - 3 * first**4
-        flat = deviation <= _FLAT
+        flat = deviation <= FLAT
         safe = np.where(flat, 1.0, deviation)
         return first + centre, deviation, np.where(flat, 0, skew / safe**3), np.where(flat, 0, kurt / safe**4)
 
@@ -116,13 +116,13 @@ class PatchGrid:
         """Return a map of pixels: the mean of the patches over each pixel, extended to pixels that no patch covers."""
         rows, columns = self.shape(image_shape)
         tops, lefts = self.starts(image_shape[0]), self.starts(image_shape[1])
-        along_rows, along_columns = self._covers(tops), self._covers(lefts)
+        along_rows, along_columns = self.covers(tops), self.covers(lefts)
         total = along_rows.T @ values.reshape(rows, columns) @ along_columns
         count = np.outer(along_rows.sum(axis=0), along_columns.sum(axis=0))
         pad = ((0, image_shape[0] - total.shape[0]), (0, image_shape[1] - total.shape[1]))
         return np.pad(total / count, pad, mode="edge")
 
-    def _covers(self, starts: NDArray[np.intp]) -> Floats:
+    def covers(self, starts: NDArray[np.intp]) -> Floats:
         """Return one where a patch covers a pixel, (patches, pixels up to the last covered)."""
         pixels = np.arange(starts[-1] + self.size)
         return ((pixels >= starts[:, None]) & (pixels < starts[:, None] + self.size)).astype(np.float64)

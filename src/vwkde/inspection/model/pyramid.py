@@ -12,9 +12,9 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Shape = tuple[int, int]
 
-_BLUR = 1.0
+BLUR = 1.0
 """Standard deviation, in pixels, of the Gaussian that smooths an image before every second pixel is kept."""
-_TRUNCATE = 3.0
+TRUNCATE = 3.0
 """Standard deviations after which that Gaussian is cut off."""
 
 
@@ -101,7 +101,7 @@ PYRAMID = Pyramid()
 
 def halved(image: Singles) -> Singles:
     """Return an image of half the size: smoothed, then every second pixel."""
-    return ndimage.gaussian_filter(image, _BLUR, mode="mirror", truncate=_TRUNCATE)[::2, ::2]
+    return ndimage.gaussian_filter(image, BLUR, mode="mirror", truncate=TRUNCATE)[::2, ::2]
 
 
 def _interpolated(values: Floats, shape: tuple[int, ...], step: int) -> Floats:

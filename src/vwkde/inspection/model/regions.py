@@ -116,13 +116,12 @@ def near_peak(values: NDArray[np.floating], share: float) -> float:
 
 def find_regions(values: NDArray[np.floating], level: float) -> list[Region]:
     """Return the regions where the values reach the level: highest peak first, then the largest."""
-    labels, count = ndimage.label(values >= level, np.ones((3, 3)))
-    peaks = np.atleast_1d(ndimage.maximum(values, labels, range(1, count + 1)))
-    places = ndimage.find_objects(labels)
-    regions = [
-        Region(Box(rows.start, columns.start, rows.stop, columns.stop), labels[rows, columns] == place, float(peak))
-        for place, (peak, (rows, columns)) in enumerate(zip(peaks, places, strict=True), start=1)
-    ]
+    labels, _ = ndimage.label(values >= level, np.ones((3, 3)))
+    regions = []
+    for place, (rows, columns) in enumerate(ndimage.find_objects(labels), start=1):
+        mask = labels[rows, columns] == place
+        box = Box(rows.start, columns.start, rows.stop, columns.stop)
+        regions.append(Region(box, mask, float(values[rows, columns][mask].max())))
     return sorted(regions, key=lambda region: (-region.peak, -np.count_nonzero(region.mask)))
 
 

@@ -22,19 +22,19 @@ Singles = NDArray[np.float32]
 
 _WAVELENGTHS = (4.0, 6.0, 9.0, 14.0, 24.0)
 """In pixels."""
-_ORIENTATIONS = 6
-_HARMONICS = 2
+ORIENTATIONS = 6
+HARMONICS = 2
 _BANDWIDTH = 0.65
 """Ratio of the frequency at one standard deviation to the centre frequency of a filter."""
-_ANGLE = np.pi / _ORIENTATIONS / 1.2
+_ANGLE = np.pi / ORIENTATIONS / 1.2
 """Standard deviation of a filter's angle."""
-_MARGIN = 32
+MARGIN = 32
 """Pixels of mirrored margin on every side, so that filters do not see the opposite edge."""
-_DIM, _SMOOTH = 1e-4, 2e-3
+DIM, SMOOTH = 1e-4, 2e-3
 """Added to amplitudes and to deviations before their logarithm is taken; half a gray level of 256 is 2e-3."""
-_SCALES = (1.0, 2.0)
+SCALES = (1.0, 2.0)
 """Standard deviations, in pixels, of the windows of local deviation."""
-_EVEN = 1e-2
+EVEN = 1e-2
 """Added to the spread of the log deviation before its logarithm is taken."""
 
 
@@ -57,20 +57,20 @@ class Texture:
 
 def _grain(image: Singles, grid: PatchGrid) -> list[Floats]:
     """Return strength, direction and peak of every wavelength."""
-    extended = np.pad(image, _MARGIN, mode="symmetric")
+    extended = np.pad(image, MARGIN, mode="symmetric")
     sides = [scipy.fft.next_fast_len(side) for side in extended.shape]
     spectrum = scipy.fft.fft2(extended.astype(np.complex64), s=sides)
     grain: list[Floats] = []
-    for radial, angular in _bank(tuple(sides)):
+    for radial, angular in bank(tuple(sides)):
         band = spectrum * radial
         levels, peaks = [], []
         for angle in angular:
-            filtered = scipy.fft.ifft2(band * angle)[_MARGIN:, _MARGIN:][: image.shape[0], : image.shape[1]]
+            filtered = scipy.fft.ifft2(band * angle)[MARGIN:, MARGIN:][: image.shape[0], : image.shape[1]]
             amplitude = np.abs(filtered)
-            level = np.log(grid.means(amplitude) + _DIM)
+            level = np.log(grid.means(amplitude) + DIM)
             levels.append(level)
-            peaks.append(np.log(grid.maxima(amplitude) + _DIM) - level)
-        series = np.fft.rfft(levels, axis=0)[: _HARMONICS + 1] / _ORIENTATIONS
+            peaks.append(np.log(grid.maxima(amplitude) + DIM) - level)
+        series = np.fft.rfft(levels, axis=0)[: HARMONICS + 1] / ORIENTATIONS
         grain += [series[0].real, *series[1:].real, *series[1:].imag, np.mean(peaks, axis=0)]
     return grain
 
@@ -78,21 +78,21 @@ def _grain(image: Singles, grid: PatchGrid) -> list[Floats]:
 def _roughness(image: Singles, grid: PatchGrid) -> list[Floats]:
     """Return how the log of the local deviation is distributed."""
     roughness: list[Floats] = []
-    for scale in _SCALES:
+    for scale in SCALES:
         mean, square = (ndimage.gaussian_filter(values, scale) for values in (image, image**2))
-        rough = np.log(np.sqrt(np.maximum(square - mean**2, 0)) + _SMOOTH)
+        rough = np.log(np.sqrt(np.maximum(square - mean**2, 0)) + SMOOTH)
         middle, spread, skewness, _ = grid.moments(rough.astype(np.float64))
-        roughness += [middle, np.log(spread + _EVEN), skewness, -grid.maxima(-rough), grid.maxima(rough)]
+        roughness += [middle, np.log(spread + EVEN), skewness, -grid.maxima(-rough), grid.maxima(rough)]
     return roughness
 
 
 @lru_cache(maxsize=2)
-def _bank(sides: tuple[int, ...]) -> list[tuple[Singles, list[Singles]]]:
+def bank(sides: tuple[int, ...]) -> list[tuple[Singles, list[Singles]]]:
     """Return the filters for an image of this size: for every wavelength the radial part and its orientations."""
     down, across = np.meshgrid(*(scipy.fft.fftfreq(side) for side in sides), indexing="ij")
     frequency, angle = np.hypot(down, across), np.arctan2(down, across)
     frequency[0, 0] = np.inf
-    turns = [np.angle(np.exp(1j * (angle - np.pi * k / _ORIENTATIONS))) for k in range(_ORIENTATIONS)]
+    turns = [np.angle(np.exp(1j * (angle - np.pi * k / ORIENTATIONS))) for k in range(ORIENTATIONS)]
     angular = [(2 * np.exp(-0.5 * (turn / _ANGLE) ** 2)).astype(np.float32) for turn in turns]
     radial = [np.exp(-0.5 * (np.log(frequency * length) / np.log(_BANDWIDTH)) ** 2) for length in _WAVELENGTHS]
     return [(part.astype(np.float32), angular) for part in radial]

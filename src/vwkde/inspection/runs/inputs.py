@@ -5,9 +5,12 @@ from pathlib import Path
 
 from vwkde.inspection.data.files import find_images
 from vwkde.inspection.data.layouts import Item, LayoutError, UnknownLayoutError
-from vwkde.inspection.data.masks import MaskFile
+from vwkde.inspection.data.named_masks import mask_files
 from vwkde.inspection.data.recognise import recognise_all
 from vwkde.inspection.runs.earlier import without_overlays
+
+_DIVIDED, _LABELLED = ("mvtec", "dagm-2", "kolektor-2"), ("kolektor", "visa")
+"""Layouts that have images to test, and those in which masks are next to all other images."""
 
 
 def images_to_check(path: Path) -> tuple[Item, ...]:
@@ -17,9 +20,11 @@ def images_to_check(path: Path) -> tuple[Item, ...]:
     masks: set[Path] = set()
     with suppress(UnknownLayoutError):
         layouts = recognise_all(path).values()
-        if all(layout.kind in ("mvtec", "dagm-2") and layout.test for layout in layouts):
+        if all(layout.kind in _DIVIDED and layout.test for layout in layouts):
             return tuple(item for layout in layouts for item in layout.test)
-        masks = {item.mask.path for layout in layouts for item in layout.test if isinstance(item.mask, MaskFile)}
+        if all(layout.kind in _LABELLED for layout in layouts):
+            return tuple(item for layout in layouts for item in (*layout.good, *layout.test))
+        masks = {path for layout in layouts for item in layout.test for path in mask_files(item)}
     images = [each for each in without_overlays(find_images(path, recursive=True)) if each.absolute() not in masks]
     if not images:
         raise LayoutError(f"{path}: there are only masks, or pictures of earlier runs. Give a folder of images.")

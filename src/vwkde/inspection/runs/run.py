@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._runtime.progress import track
+from vwkde.inspection.data.colours import brightness
 from vwkde.inspection.data.errors import ImageError
 from vwkde.inspection.data.layouts import Item
 from vwkde.inspection.data.pictures import Failure, Pictures
@@ -87,7 +88,7 @@ def _masked(pictures: Pictures, labelled: bool) -> Iterator[tuple[Item, Singles,
     for item, image in pictures.labelled():
         mask = None
         if labelled and item.defective and item.mask is not None:
-            height, width = image.shape
+            height, width = image.shape[:2]
             try:
                 mask = item.mask.draw((height, width))
             except ImageError as error:
@@ -102,8 +103,9 @@ def _keep(
     label: Label | None = None
     if labelled:
         label = "defective" if item.defective else "good"
-    overlay = draw_overlay(image, result)
-    gallery.add(run.add(overlay, result, label), image, overlay, mask)
+    gray = brightness(image)
+    overlay = draw_overlay(gray, result)
+    gallery.add(run.add(overlay, result, label), gray, overlay, mask)
 
 
 def _rescued(run: RunFolder, pictures: Pictures) -> str:

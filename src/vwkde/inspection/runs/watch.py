@@ -4,8 +4,11 @@ An image that cannot be read may be half written. It is tried again until nobody
 then reported. An image whose file changes is judged again, and its new result replaces the old one.
 """
 
+from collections.abc import Iterator
 from math import isfinite
 
+from vwkde._runtime.progress import track
+from vwkde.inspection.data.colours import brightness
 from vwkde.inspection.data.errors import ImageError, refuse
 from vwkde.inspection.data.images import read_image_like
 from vwkde.inspection.data.pictures import Failure
@@ -26,10 +29,12 @@ class Watch:
         self._failures: dict[str, Failure] = {}
         self.gallery = Gallery()
 
-    def look(self, inspector: SurfaceInspector) -> list[ImageRecord | FailureRecord]:
-        """Judge the images that arrived since the last look, and return their results."""
-        found = (self._judged(each, inspector) for each in self._arrivals.look())
-        return [each for each in found if each is not None]
+    def look(self, inspector: SurfaceInspector) -> Iterator[ImageRecord | FailureRecord]:
+        """Judge the images that arrived since the last look, and yield their results."""
+        arrived = self._arrivals.look()
+        for each in track(arrived, "checking images", len(arrived)):
+            if (record := self._judged(each, inspector)) is not None:
+                yield record
 
     def write(self, inspector: SurfaceInspector, state: State) -> RunRecord:
         """Write the results so far, and return their record."""
@@ -41,7 +46,7 @@ class Watch:
         item = arrival.item
         self._failures.pop(item.name, None)
         try:
-            image = read_image_like(item.path, inspector.image_shape, "the good ones")
+            image = read_image_like(item.path, inspector.accepted_shape, "the good ones", inspector.colour)
             result = inspector.check(image, item.name)
             if not isfinite(result.score):
                 refuse(item.path, "its score is not finite: not judged.")
@@ -52,7 +57,8 @@ class Watch:
             self._failures[item.name] = Failure(item.name, str(error))
             return FailureRecord.of(self._failures[item.name])
         self._arrivals.done(arrival)
-        overlay = draw_overlay(image, result)
+        gray = brightness(image)
+        overlay = draw_overlay(gray, result)
         record = self._run.add(overlay, result)
-        self.gallery.add(record, image, overlay)
+        self.gallery.add(record, gray, overlay)
         return record

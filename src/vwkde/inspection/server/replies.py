@@ -23,8 +23,9 @@ class Model(BaseModel):
 
     name: str = Field(description="The name of the model file.")
     good_images: int = Field(description="Number of good images that the model has learnt.")
-    image_width: int
+    image_width: int = Field(description="The width at which images are compared, in pixels.")
     image_height: int
+    any_size: bool = Field(description="Whether images may have another size; they are scaled to this one.")
     features: str = Field(description="What is measured in each patch.")
     false_reject_rate: float = Field(description="The share of good images that may be rejected.")
     threshold: float | None = Field(
@@ -39,10 +40,19 @@ class Model(BaseModel):
     suffixes: list[str] = Field(description="The suffixes of image files.")
 
 
+class SavedMask(BaseModel):
+    """A mask that was saved for the next fit."""
+
+    file: str = Field(description="The name of the file, in the folder of the model.")
+    ignored_share: float = Field(description="The share of the pixels that are not inspected.")
+
+
 class Judgement(BaseModel):
     """The result for one image."""
 
     name: str = Field(description="The name of the uploaded file, without folders.")
+    image_width: int = Field(description="Width of the image, in pixels.")
+    image_height: int
     verdict: Literal["OK", "NG"]
     score: float = Field(description="How unlike the good images it is, in nats; higher is more unlike.")
     p_value: float = Field(description="The share of good images that score at least as high, counting this image.")

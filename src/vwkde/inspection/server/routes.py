@@ -1,5 +1,6 @@
 """The routes of the API."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -13,7 +14,8 @@ from vwkde.inspection.model.inspector import SurfaceInspector
 from vwkde.inspection.runs.records import ModelInfo
 from vwkde.inspection.server import tasks
 from vwkde.inspection.server.limits import MOST_TABLE_BYTES
-from vwkde.inspection.server.replies import Judgement, Model, Problem, Rows
+from vwkde.inspection.server.masks import read_mask, write_mask
+from vwkde.inspection.server.replies import Judgement, Model, Problem, Rows, SavedMask
 from vwkde.inspection.server.station import Station
 from vwkde.inspection.server.uploads import OneFile, Sent, body_of, label
 
@@ -99,6 +101,31 @@ async def picture(request: Request, image: UploadFile, here: Here) -> Response:
     return Response(png, media_type="image/png")
 
 
+@api.get(
+    "/mask",
+    responses={200: {"content": {"image/png": {}}}, 204: {"description": "Nothing is ignored"}},
+    response_class=Response,
+)
+async def drawn_mask(here: Here) -> Response:
+    """Return the mask of what is not inspected as PNG, white where it is ignored: that saved last, or the model's."""
+    png = await asyncio.to_thread(read_mask, here.station.inspector, here.station.path)
+    headers = {"Cache-Control": "no-store"}
+    return Response(status_code=204) if png is None else Response(png, media_type="image/png", headers=headers)
+
+
+@api.post("/mask", responses=_form_refusals | _add_refusals)
+async def save_mask(request: Request, image: UploadFile, here: Here) -> SavedMask:
+    """Save a mask of what is not inspected next to the model file, for the next fit. The model stays as it is."""
+    if here.read_only:
+        raise HTTPException(403, "This server is read-only: no mask can be saved.")
+    model_file = here.station.path
+    if model_file is None:
+        raise HTTPException(409, "The model has no file, so there is no place for a mask.")
+    png, share = await here.station.do(tasks.mask, Sent(request, image).read)
+    path = await asyncio.to_thread(write_mask, png, model_file)
+    return SavedMask(file=path.name, ignored_share=share)
+
+
 @api.post(
     "/scores.csv",
     responses=_refusals | {200: {"content": {"text/csv": {}}}},
@@ -121,6 +148,7 @@ def _describe(here: Served, inspector: SurfaceInspector) -> Model:
         good_images=about.good_images,
         image_width=width,
         image_height=height,
+        any_size=inspector.accepted_shape is None,
         features=about.features,
         false_reject_rate=about.false_reject_rate,
         threshold=about.threshold,

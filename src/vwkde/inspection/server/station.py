@@ -78,6 +78,11 @@ class Station:
         )
 
     @property
+    def path(self) -> Path | None:
+        """The model file, if any."""
+        return self._path
+
+    @property
     def is_full(self) -> bool:
         """Whether further work would be refused."""
         return self._waiting >= self._most_waiting

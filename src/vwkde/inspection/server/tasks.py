@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
+from vwkde.inspection.data.colours import brightness
 from vwkde.inspection.data.errors import refuse
 from vwkde.inspection.data.images import decode_image, encode_png
 from vwkde.inspection.data.names import plain
@@ -18,6 +19,7 @@ from vwkde.inspection.model.inspector import SurfaceInspector
 from vwkde.inspection.model.map_colours import map_colours
 from vwkde.inspection.runs.records import finite
 from vwkde.inspection.runs.scores import ScoreRow, scores_table
+from vwkde.inspection.server.largest import most_pixels
 from vwkde.inspection.server.limits import MOST_BYTES_BESIDE, MOST_BYTES_PER_PIXEL
 from vwkde.inspection.server.replies import Judgement, Row, Rows
 
@@ -40,8 +42,11 @@ def check(inspector: SurfaceInspector, decoded: Decoded, data: bytes, name: str)
     result = inspector.check(pixels, name)
     if not isfinite(result.score):
         refuse(name, "its score is not finite: not judged.")
+    height, width = result.log_ratio.shape
     return Judgement(
         name=name,
+        image_width=width,
+        image_height=height,
         verdict=result.verdict,
         score=result.score,
         p_value=result.p_value,
@@ -64,7 +69,17 @@ def add(inspector: SurfaceInspector, decoded: Decoded, data: bytes, name: str, b
 
 def picture(inspector: SurfaceInspector, decoded: Decoded, data: bytes, name: str) -> bytes:
     """Return an image file as a gray PNG; a large image is reduced."""
-    return small_png(_decode(inspector, decoded, data, name))
+    return small_png(brightness(_decode(inspector, decoded, data, name)))
+
+
+def mask(inspector: SurfaceInspector, decoded: Decoded, data: bytes) -> tuple[bytes, float]:
+    """Return a mask of what is not inspected as PNG, and the share of its pixels that are ignored."""
+    name = "mask"
+    drawn = decode_image(data, name, inspector.image_shape) > 0
+    decoded()
+    if drawn.all():
+        refuse(name, "everything is ignored; leave something to inspect.")
+    return encode_png(np.where(drawn, np.uint8(255), np.uint8(0))), float(drawn.mean())
 
 
 def table(_: SurfaceInspector, decoded: Decoded, data: bytes) -> bytes:
@@ -98,10 +113,10 @@ def coloured_map(result: Inspection) -> NDArray[np.uint8]:
 
 def _decode(inspector: SurfaceInspector, decoded: Decoded, data: bytes, name: str) -> Singles:
     """Return the pixels of an image; one that has not the size of the good images is refused by its header."""
-    height, width = inspector.image_shape
-    if len(data) > MOST_BYTES_PER_PIXEL * height * width + MOST_BYTES_BESIDE:
+    most = most_pixels(inspector)
+    if len(data) > MOST_BYTES_PER_PIXEL * most + MOST_BYTES_BESIDE:
         refuse(name, "the file is far larger than its pixels need; save the image again.")
-    pixels = decode_image(data, name, inspector.image_shape)
+    pixels = decode_image(data, name, inspector.accepted_shape, most, inspector.colour)
     decoded()
     return pixels
 

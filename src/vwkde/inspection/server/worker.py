@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection.server.largest import most_pixels
 
 Task = Callable[..., Any]
 """A function of the inspector, of a function to call when the image is decoded, and of what the client sent."""
@@ -50,8 +51,8 @@ def _do(
         limit_processor_time(0)
         _reply(server, "decoded")
 
-    height, width = inspector.image_shape if inspector is not None else (0, 0)
-    limit_processor_time(decode_seconds * max(1.0, height * width / MEGAPIXEL))
+    pixels = most_pixels(inspector) if inspector is not None else 0
+    limit_processor_time(decode_seconds * max(1.0, pixels / MEGAPIXEL))
     try:
         result = task(inspector, decoded, *arguments)
     except MemoryError:

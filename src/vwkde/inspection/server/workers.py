@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any
 
 from vwkde.inspection.model.inspector import SurfaceInspector
+from vwkde.inspection.server.largest import most_pixels
 from vwkde.inspection.server.limits import BUSY_FACTOR, DECODE_SECONDS, MOST_MEMORY, MOST_SECONDS
 from vwkde.inspection.server.worker import MEGAPIXEL, Task, work
 
@@ -104,8 +105,7 @@ class Worker:
         return line
 
     def _result(self, line: Connection, inspector: SurfaceInspector, times: int) -> Any:
-        height, width = inspector.image_shape
-        limit = BUSY_FACTOR * self._allowance.decode_seconds * max(1.0, height * width / MEGAPIXEL)
+        limit = BUSY_FACTOR * self._allowance.decode_seconds * max(1.0, most_pixels(inspector) / MEGAPIXEL)
         is_decoded = False
         while True:
             try:

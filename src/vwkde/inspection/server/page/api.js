@@ -8,6 +8,16 @@ export const add = async (file) => (await ask("api/add", upload(file))).json();
 
 export const picture = async (file) => (await ask("api/picture", upload(file))).blob();
 
+const NOTHING = 204;
+
+// The mask of what is not inspected, as PNG; null if there is none.
+export const mask = async () => {
+  const reply = await ask("api/mask");
+  return reply.status === NOTHING ? null : reply.blob();
+};
+
+export const saveMask = async (png) => (await ask("api/mask", upload(new File([png], "mask.png")))).json();
+
 export const table = async (rows) => {
   const headers = { "Content-Type": "application/json" };
   return (await ask("api/scores.csv", { method: "POST", headers, body: JSON.stringify(rows) })).blob();

@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { Queue, makeItem, worstFirst } from "./batch.js";
 import { chosenFiles, droppedFiles, imagesAmong } from "./files.js";
 import { drawHistogram } from "./histogram.js";
+import { Mask } from "./mask.js";
 import { bytes, count, nats, pValue, round } from "./scale.js";
 import { drawThumbnail, fitStage, showBoxes, showPixels } from "./viewer.js";
 import { againWords, because, mapNote, rateWords, reason } from "./words.js";
@@ -14,6 +15,7 @@ const LONGEST_TEXT = 1000; // longest text that the server accepts
 
 const $ = (id) => document.getElementById(id);
 const queue = new Queue(itemChanged);
+const mask = new Mask($("mask"), notify);
 const state = {
   model: null,
   items: [],
@@ -41,12 +43,14 @@ function setModel(model) {
   const about = ` · ${good} · ${size} · ${model.features} features${model.read_only ? " · read only" : ""}`;
   $("model").replaceChildren(text("strong", model.name), about);
   $("what-fits").textContent =
-    `This model has learnt ${good} of ${size}. Give it images of the same surface and size, as PNG, JPEG, BMP, TIFF, ` +
+    `This model has learnt ${good} of ${size}. Give it images of the same surface${model.any_size ? ", of any size" : " and size"}, as PNG, JPEG, BMP, TIFF, ` +
     `WebP or PGM, up to ${bytes(model.most_bytes)} each.`;
   for (const each of document.querySelectorAll("[data-choose]")) each.disabled = false;
-  fitStage(model, $("actual").checked);
+  refit();
   render();
 }
+
+const refit = () => fitStage(state.chosen?.result ?? state.model, $("actual").checked);
 
 const isRejected = (item) => !item.added && item.result.score > state.threshold;
 const verdict = (item) => (isRejected(item) ? "NG" : "OK");
@@ -203,13 +207,17 @@ function renderShown() {
     fillBadge(item, $("badge"));
     $("because").textContent = because(item, state.threshold);
     $("because").classList.toggle("error", hasFailed(item));
-    for (const part of document.querySelectorAll("#facts, #frame, .tools")) part.hidden = !result;
+    for (const part of document.querySelectorAll("#facts, #frame, #view-tools")) part.hidden = !result;
     $("mark").hidden = !result || state.model.read_only;
+    $("mask-label").hidden = state.model.read_only;
     $("mark").disabled = Boolean(item.added || item.adding);
   }
   $("map-note").textContent = result ? mapNote(item, isRejected(item), state.model) : "";
   if (result) renderFacts(item);
-  if (result && (pixelsChanged || shown !== item)) showPixels(item, state.model).catch((error) => notify(error.message));
+  if (result && (pixelsChanged || shown !== item)) {
+    fitStage(result, $("actual").checked);
+    showPixels(item).catch((error) => notify(error.message));
+  }
   pixelsChanged = false;
   shown = result ? item : null;
 }
@@ -345,6 +353,7 @@ const keys = {
   o: () => $("map-on").click(),
   z: () => $("actual").click(),
   g: markAsGood,
+  m: () => $("mask-on").click(),
   t: () => $("slider").focus(),
   "?": () => $("help").showModal(),
 };
@@ -371,7 +380,8 @@ on("folder", "change", ({ target }) => {
 });
 on("map-on", "change", ({ target }) => $("stage").classList.toggle("bare", !target.checked));
 on("opacity", "input", ({ target }) => $("stage").style.setProperty("--opacity", target.value / 100));
-on("actual", "change", ({ target }) => fitStage(state.model, target.checked));
+on("actual", "change", refit);
+on("mask-on", "change", ({ target }) => mask.toggle(target.checked, state.model));
 on("slider", "input", ({ target }) => setThreshold(state.axis.score(target.value / SLIDER_STEPS)));
 on("threshold", "change", ({ target }) => (target.value === "" ? resetThreshold() : setThreshold(Number(target.value))));
 on("reset", "click", resetThreshold);
@@ -385,7 +395,7 @@ on("again", "click", () => {
 });
 on("open-help", "click", () => $("help").showModal());
 window.addEventListener("resize", () => {
-  if (state.model) fitStage(state.model, $("actual").checked);
+  if (state.model) refit();
   render();
 });
 

@@ -11,7 +11,8 @@ const urls = {};
 let latest;
 
 // Show an image and its map; if several are requested, the last one is shown.
-export async function showPixels(item, { image_width: width, image_height: height }) {
+export async function showPixels(item) {
+  const { image_width: width, image_height: height } = item.result;
   latest = item;
   $("stage").style.aspectRatio = `${width} / ${height}`;
   $("boxes").setAttribute("viewBox", `0 0 ${width} ${height}`);

@@ -1,0 +1,130 @@
+"""A fitted model on a torch device, which judges batches of images."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde._compute.devices import send
+from vwkde.inspection.model.learnt import Judgement, Learnt, pixel_map
+from vwkde.inspection.model.learnt_combined import STRONG, LearntCombined
+from vwkde.inspection.model.library import Comparison, Library
+from vwkde.inspection.model.on_device.comparing import Compared, CoordinatesOnDevice, LibraryOnDevice
+from vwkde.inspection.model.on_device.filters import enlarged, interpolated
+from vwkde.inspection.model.on_device.marks import MarksOnDevice, spread_marks
+from vwkde.inspection.model.on_device.measuring import OnDevice, batch_size, on_device
+from vwkde.inspection.model.pyramid import PYRAMID
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Singles = NDArray[np.float32]
+
+
+class CombinedOnDevice:
+    """A model with the features named `combined`, on a torch device."""
+
+    def __init__(self, learnt: LearntCombined, images: OnDevice) -> None:
+        device = images.device
+        self._learnt, self._images = learnt, images
+        self._coordinates = CoordinatesOnDevice(learnt.coordinates, device)
+        self._library = _library_of(learnt, device)
+        self._marks = MarksOnDevice(learnt.known, device)
+        self._peaks = send(learnt.both.peaks.centre, device), send(learnt.both.peaks.width, device)
+
+    @property
+    def batch(self) -> int:
+        """The number of images to judge at a time."""
+        return batch_size(self._learnt.image_shape)
+
+    def __call__(self, images: Sequence[Singles]) -> list[Judgement]:
+        """Return how images compare with the good ones, as `LearntCombined.judge` does for each."""
+        import torch
+
+        with torch.no_grad():
+            return self._judged(self._images.sent(images))
+
+    def _judged(self, images: "Tensor") -> list[Judgement]:
+        import torch
+
+        compared = [self._library.compare(each) for each in self._coordinates(self._images.patches(images))]
+        mark_scores, excess = self._marks.compare(images)
+        joint = self._joint(torch.stack([each.log_ratio for each in compared]), excess, tuple(images.shape[1:]))
+        texture = torch.stack([each.score for each in compared])
+        found = self._learnt.both.score(torch.stack([texture, mark_scores.double()], dim=1).cpu().numpy())
+        nearest = torch.stack([each.nearest for each in compared]).tolist()
+        maps = enlarged(joint, self._learnt.image_shape if self._images.part is None else self._images.part.shape())
+        return [
+            Judgement(float(score), place, self._placed(values))
+            for score, place, values in zip(found, nearest, maps.float().cpu().numpy(), strict=True)
+        ]
+
+    def _joint(self, log_ratio: "Tensor", excess: "Tensor", shape: tuple[int, ...]) -> "Tensor":
+        """Return the maps of the inspected part, as `Both.map` does, at the size at which it is measured."""
+        texture, marks = (STRONG * (values.double() / STRONG).asinh() for values in (log_ratio, excess))
+        centre, width = self._peaks
+        both = (_spread_patches(texture, shape) - centre[0]) / width[0]
+        return (both + (spread_marks(marks, shape) - centre[1]) / width[1]) / 2
+
+    def _placed(self, values: Singles) -> Singles:
+        part = self._images.part
+        return values if part is None else part.placed(values.astype(np.float64)).astype(np.float32)
+
+
+def _spread_patches(values: "Tensor", shape: tuple[int, ...]) -> "Tensor":
+    """Return maps of pixels, as `Pyramid.spread` does, for values at patches, (images, patches)."""
+    import torch
+
+    grids = PYRAMID.grids(shape)
+    parts = torch.split(values, [rows * columns for rows, columns in grids], dim=1)
+    maps = [
+        interpolated(part.reshape(-1, *grid), shape, [float(PYRAMID.step << k)] * 2, 1.0)
+        for k, grid, part in zip(PYRAMID.halvings(shape), grids, parts, strict=True)
+    ]
+    return torch.stack(maps).mean(dim=0)
+
+
+class TextureOnDevice:
+    """A model with the features named `texture`, on a torch device; the CPU spreads patches to maps."""
+
+    def __init__(self, learnt: Learnt, images: OnDevice) -> None:
+        self._learnt, self._images = learnt, images
+        self._coordinates = CoordinatesOnDevice(learnt.coordinates, images.device)
+        self._library = _library_of(learnt, images.device)
+
+    @property
+    def batch(self) -> int:
+        """The number of images to judge at a time."""
+        return batch_size(self._learnt.image_shape)
+
+    def __call__(self, images: Sequence[Singles]) -> list[Judgement]:
+        """Return how images compare with the good ones, as `Learnt.judge` does for each."""
+        import torch
+
+        with torch.no_grad():
+            patches = self._coordinates(self._images.patches(self._images.sent(images)))
+            return [self._judgement(self._library.compare(each)) for each in patches]
+
+    def _judgement(self, compared: Compared) -> Judgement:
+        log_ratio = compared.log_ratio.cpu().numpy()
+        found = Comparison(float(compared.score), int(compared.nearest), log_ratio)
+        spread = pixel_map(found, self._learnt.features, self._learnt.image_shape)
+        return Judgement(found.score, found.nearest, spread)
+
+
+def _library_of(learnt: Learnt, device: str) -> LibraryOnDevice:
+    library = learnt.library
+    if not isinstance(library, Library) or library.worst is None:
+        raise TypeError("the library of such a model has kernels and counts the worst patches")
+    return LibraryOnDevice(library, library.worst, device)
+
+
+@lru_cache(maxsize=2)
+def judge_on_device(learnt: Learnt, device: str | None) -> CombinedOnDevice | TextureOnDevice | None:
+    """Return the model on a device other than the CPU; None if all or part of it is computed on the CPU."""
+    images = None if learnt.coloured else on_device(learnt.features, device)
+    if images is None:
+        return None
+    return CombinedOnDevice(learnt, images) if isinstance(learnt, LearntCombined) else TextureOnDevice(learnt, images)
