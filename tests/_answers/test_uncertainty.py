@@ -39,6 +39,19 @@ def test_what_hides_is_less_with_more_rows_and_more_with_more_columns():
     assert unseen(2, 100) < unseen(20, 100)
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_intervals_hold_weak_correlations_between_many_columns(seed):
+    """No model finds them in so few rows: the value is nearly zero, and the interval must know what can hide."""
+    random = np.random.default_rng(seed)
+    off = np.triu(random.normal(size=(40, 40)), 1)
+    correlation = np.eye(40) + 0.0215 * (off + off.T)
+    truth = -0.5 * np.linalg.slogdet(correlation)[1]
+    p = random.normal(size=(300, 40)) @ np.linalg.cholesky(correlation).T
+    estimate = vwkde.kl_divergence(p, random.normal(size=(300, 40)))
+    assert estimate.value < 0.5 * truth
+    assert truth < estimate.interval[1] < 2 * truth
+
+
 def test_fits_that_do_not_choose_have_nothing_unseen():
     p, q = mean_difference(2, 1.0).sample(100)
     for options in ({"guide": "gaussian"}, {"guide": None}):

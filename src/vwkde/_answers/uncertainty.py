@@ -4,8 +4,9 @@ Whatever a model misses makes the two samples look more alike, so errors beyond 
 are too small. Two signs tell how much may be missing. The first is the difference between the two ways in which the
 default combines its candidates, a mean and a stack (see `_fit/averaging.py`). The second is what can hide: n and m rows
 of d columns show a difference of d numbers only if its KL exceeds the order of √d·(1/n + 1/m), and what has no simple
-form is found later, by a share of the root of that. The two factors were calibrated once, by `benchmarks/zoo.py` on
-problems drawn from tuning seeds.
+form is found later, by a share of the root of that. A change of the dependence between columns has about d²/2 numbers,
+and hides as long as its KL is below the order of d·(1/n + 1/m). The three factors were calibrated once, by
+`benchmarks/zoo.py` on problems drawn from tuning seeds.
 """
 
 from collections.abc import Callable
@@ -36,8 +37,10 @@ _BIAS_ROWS = 500
 _SUBSAMPLES = 30
 _PER_DIFFERENCE = 3.0
 """How much may be missed, in units of the difference between the two combinations of the candidates."""
-_HIDDEN = 0.5
+_HIDDEN = 0.45
 """How much KL may hide, in units of the root of √d·(1/n + 1/m)."""
+_HIDDEN_DEPENDENCE = 0.15
+"""How much more may hide in the dependence between columns, in units of d·(1/n + 1/m)."""
 
 
 def systematic_error(fitted: Fitted, compute: Compute, error: float) -> float:
@@ -58,7 +61,8 @@ def unseen(fitted: Fitted, kind: str, order: float | None, compute: Compute, val
 def _hidden(fitted: Fitted) -> float:
     """Return how much KL may hide in so few rows of so many columns."""
     d = fitted.samples[0].points.shape[1]
-    return float(_HIDDEN * np.sqrt(np.sqrt(d) * sum(1 / sample.effective_rows for sample in fitted.samples)))
+    per_row = sum(1 / sample.effective_rows for sample in fitted.samples)
+    return float(_HIDDEN * np.sqrt(np.sqrt(d) * per_row) + _HIDDEN_DEPENDENCE * d * per_row)
 
 
 def in_units_of(kind: str, order: float | None, kl: float, value: float) -> float:
