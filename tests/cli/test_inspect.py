@@ -14,6 +14,8 @@ pytest.importorskip("PIL")
 from PIL import Image
 from scipy import ndimage
 
+from vwkde.inspection import SurfaceInspector
+
 
 def write_surface(path, seed, defect=False):
     random = np.random.default_rng(seed)
@@ -41,6 +43,10 @@ def folder(tmp_path_factory):
     assert done.returncode == 0, done.stderr
     assert "22 good images learnt" in done.stdout
     return folder
+
+
+def test_without_a_choice_the_recommended_features_are_used(folder):
+    assert SurfaceInspector.load(folder / "part.vwkde").features == SurfaceInspector().features == "combined"
 
 
 def test_a_check_finds_the_defects_and_says_so_by_its_status(folder, tmp_path):

@@ -51,7 +51,9 @@ def fit_surfaces(count=GOOD):
 
 @cache
 def _fitted(count):
-    return SurfaceInspector(candidates=3).fit([(f"good {seed}.png", as_seen(surface(seed))) for seed in range(count)])
+    return SurfaceInspector(features="gradient", candidates=3).fit(
+        [(f"good {seed}.png", as_seen(surface(seed))) for seed in range(count)]
+    )
 
 
 class Address:

@@ -27,31 +27,25 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Pair = tuple[Comparison, MarkComparison]
 
-_SHARES = np.array([0.25, 0.25, 0.5])
-"""Weights of texture, of marks and of the peak of the joint map in a score."""
 _STRONG = 5.0
 """Values of maps beyond this, in nats, count by their logarithm: so rare is a place only in a defect."""
 
 
 @dataclass(frozen=True, eq=False)
 class Both:
-    """Texture and marks: the tails that good images have.
-
-    `peaks` is of the largest values of the two maps, (2,), `scores` of both scores and of the peak of the joint map,
-    (3,).
-    """
+    """Tails of good images: of the scores of texture and marks, (2,), and of the peaks of their maps and the joint."""
 
     image_shape: tuple[int, ...]
     scores: Tail
     peaks: Tail
 
-    def score(self, scores: Floats) -> Floats:
-        """Return the score for those of texture and of marks and the peak of the joint map, (…, 3): their mean rarity."""
-        return np.asarray(self.scores(scores) @ _SHARES)
+    def score(self, scores: Floats, peak: Floats | float) -> Floats:
+        """Return the mean of how rare the scores of texture and marks, (…, 2), are, and how rare the map's peak."""
+        return np.asarray((self.scores(scores).mean(axis=-1) + peak) / 2)
 
     def map(self, pair: Pair) -> Floats:
-        """Return the joint map, at the size at which images are measured."""
-        return _joint(pair, self.image_shape, self.peaks)
+        """Return how rare each place would be as the worst one of a good image, at the size of measurement."""
+        return self.peaks[2](_joint(pair, self.image_shape, self.peaks[:2]))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -68,7 +62,7 @@ class LearntCombined(Learnt):
         marks = self.known.compare(self.marking(image))
         pair = self.compare(image, resources), marks
         joint = self.both.map(pair)
-        score = self.both.score(np.array([pair[0].score, marks.score, joint.max()]))
+        score = self.both.score(np.array([pair[0].score, marks.score]), joint.max())
         log_ratio = self.marking.spread(joint, self.image_shape).astype(np.float32)
         return Judgement(float(score), pair[0].nearest, log_ratio)
 
@@ -101,8 +95,8 @@ class LearntCombined(Learnt):
 
     def _calibrated(self, texture: list[Comparison], false_reject_rate: float) -> "LearntCombined":
         """Return this with a threshold for scores, given how the texture of each good image compares with others."""
-        scores = np.stack([[each.score for each in texture], self.mark_scores, self.peaks.scores], axis=-1)
-        return replace(self, scores=calibrate(self.both.score(scores), false_reject_rate))
+        scores = np.stack([[each.score for each in texture], self.mark_scores], axis=-1)
+        return replace(self, scores=calibrate(self.both.score(scores, self.peaks.scores), false_reject_rate))
 
 
 def learn_combined(
@@ -116,12 +110,14 @@ def learn_combined(
     shape = marking.shape(seen.shape)
     known, marks = learn_marks(seen.marks, shape, seed)
     pairs = list(zip(library.left_out(sums, resources), marks, strict=True))
-    peaks = fit_tail(np.array(run(lambda pair: _maps(pair, shape).max(axis=(0, 1)), pairs)))
-    joint = np.array(run(lambda pair: _joint(pair, shape, peaks).max(), pairs))
-    scores = np.array([(*(each.score for each in pair), peak) for pair, peak in zip(pairs, joint, strict=True)])
-    both = Both(shape, fit_tail(scores), peaks)
+    scores = np.array([[each.score for each in pair] for pair in pairs])
+    peaks = np.array(run(lambda pair: _maps(pair, shape).max(axis=(0, 1)), pairs))
+    tails = fit_tail(peaks)
+    joint = np.array(run(lambda pair: _joint(pair, shape, tails).max(), pairs))
+    both = Both(shape, fit_tail(scores), fit_tail(np.column_stack([peaks, joint])))
+    rarity = both.peaks[2](joint)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
-    thresholds = calibrate(both.score(scores), false_reject_rate), Calibration(joint, false_reject_rate)
+    thresholds = calibrate(both.score(scores, rarity), false_reject_rate), Calibration(rarity, false_reject_rate)
     learnt = (features, *images, coordinates, library, sums, *thresholds)
     return LearntCombined(*learnt, marking=marking, known=known, mark_scores=scores[:, 1], both=both)
 

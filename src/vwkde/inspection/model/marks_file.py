@@ -52,8 +52,8 @@ def _check(arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int])
         "mark_spread": (KINDS, copies[-1].stop),
         "mark_tail": (2, len(copies), KINDS),
         "mark_scores": (images,),
-        "score_tail": (2, 3),
-        "peak_tail": (2, 2),
+        "score_tail": (2, 2),
+        "peak_tail": (2, 3),
     }
     for name, wanted in shapes.items():
         if arrays[name].dtype.kind != "f" or arrays[name].shape != wanted or not is_within(arrays[name], _LARGEST):
