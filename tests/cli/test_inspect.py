@@ -15,6 +15,7 @@ from PIL import Image
 from scipy import ndimage
 
 from support.commands import runner
+from vwkde.inspection import SurfaceInspector
 
 
 def write_surface(path, seed, defect=False):
@@ -48,6 +49,10 @@ def folder(tmp_path_factory):
     assert done.returncode == 0, done.stderr
     assert "22 good images learnt" in done.stdout
     return folder
+
+
+def test_without_a_choice_the_recommended_features_are_used(folder):
+    assert SurfaceInspector.load(folder / "part.vwkde").features == SurfaceInspector().features == "combined"
 
 
 def test_a_check_finds_the_defects_and_says_so_by_its_status(folder, tmp_path):

@@ -52,7 +52,7 @@ def fit_surfaces(count=GOOD):
 @cache
 def _fitted(count):
     good = [(f"good {seed}.png", as_seen(surface(seed))) for seed in range(count)]
-    return SurfaceInspector(candidates=3, n_threads=2).fit(good)
+    return SurfaceInspector(features="gradient", candidates=3, n_threads=2).fit(good)
 
 
 class Address:

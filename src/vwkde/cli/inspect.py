@@ -15,6 +15,7 @@ from vwkde.cli.inspect_options import Align, Colour, Device, Size
 from vwkde.cli.once import Commands
 from vwkde.cli.options import Seed
 from vwkde.cli.outputs import Force, check_model_file
+from vwkde.inspection.model.parameters import RECOMMENDED
 from vwkde.inspection.server.limits import LONGEST_SECONDS, MOST_MEBIBYTES, MOST_SECONDS
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print which images
 Features = Annotated[
     str,
     typer.Option(
-        help="What is measured: combined (recommended), texture, multiscale, gradient (the paper's), backbone (layers "
-        "of a pretrained network), or onnx:FILE (those of another)."
+        help="What is measured: combined (texture and single marks), texture, multiscale, gradient (the paper's), "
+        "backbone (layers of a pretrained network), or onnx:FILE (those of another)."
     ),
 ]
 Rate = Annotated[
@@ -66,7 +67,7 @@ Cluster = Annotated[
 def fit(
     good: Good,
     output: Annotated[Path, typer.Option("-o", "--output", help="The model file to write, for example part.vwkde.")],
-    features: Features = "gradient",
+    features: Features = RECOMMENDED,
     rate: Rate = 0.05,
     hold_out: Annotated[
         float | None,
@@ -170,7 +171,7 @@ def evaluate(
         Path | None, typer.Option("-m", "--model", help="The model file, written by `fit`. Default: fit a model first.")
     ] = None,
     output: Run = Path("run"),
-    features: Features = "gradient",
+    features: Features = RECOMMENDED,
     rate: Rate = 0.05,
     hold_out: Annotated[
         float | None,
@@ -244,8 +245,8 @@ def demo(
     with interruptible("The demonstration is incomplete."), bars():
         write_surfaces(surfaces, seed)
     if not as_json:
-        say(f"Images: {surfaces}. Running: vwkde inspect eval {surfaces} --features texture -o {run}")
-    settings = work.Settings("texture", 0.05, seed)
+        say(f"Images: {surfaces}. Running: vwkde inspect eval {surfaces} -o {run}")
+    settings = work.Settings(RECOMMENDED, 0.05, seed)
     work.evaluate(recognise_all(surfaces), None, run, MODEL, settings, as_json, force)
 
 

@@ -8,10 +8,14 @@ from vwkde.inspection.model.combined import Combined, working
 from vwkde.inspection.model.container import read_container, write_container
 from vwkde.inspection.model.features import marking_of
 from vwkde.inspection.model.interpolation import enlarged, shrunk, working_shape
-from vwkde.inspection.model.known_marks import learn_marks
+from vwkde.inspection.model.known_marks import MarkComparison, learn_marks
+from vwkde.inspection.model.learnt_combined import Both
+from vwkde.inspection.model.library import Comparison
+from vwkde.inspection.model.map_colours import map_colours
 from vwkde.inspection.model.mark_filters import DIRECTIONS, KINDS, strengths
 from vwkde.inspection.model.marks import MARKS
-from vwkde.inspection.model.tails import fit_tail
+from vwkde.inspection.model.pyramid import PYRAMID
+from vwkde.inspection.model.tails import Tail, fit_tail
 
 GOOD = 24
 SIZE = 72
@@ -90,6 +94,32 @@ def test_tails_are_exponential():
     np.testing.assert_allclose(tail(tail.centre + 2 * tail.width), 2)
 
 
+def test_a_value_far_out_in_a_narrow_tail_of_half_precision_is_finite():
+    tail = fit_tail(np.array([1.0, 1.0, 1.001, 1.001], dtype=np.float16))
+    assert np.isfinite(tail(np.array([3_000.0], dtype=np.float16))).all()
+
+
+def pair_at(patch, cell):
+    """Return how an image compares that is odd in one patch and in one cell of the finest copies."""
+    log_ratio = np.zeros(PYRAMID.shape((SIZE, SIZE))[0])
+    excess = np.zeros(MARKS.cells((SIZE, SIZE))[-1].stop, dtype=np.float32)
+    log_ratio[patch] = excess[np.ravel_multi_index(cell, MARKS.grids((SIZE, SIZE))[0])] = 6.0
+    return Comparison(6.0, 0, log_ratio), MarkComparison(6.0, excess)
+
+
+def test_what_differs_in_texture_and_marks_at_one_place_scores_higher():
+    def plain(count):
+        return Tail(np.zeros(count), np.ones(count))
+
+    both = Both((SIZE, SIZE), plain(2), plain(3))
+    in_first_patch, far = (7, 7), (30, 30)
+    peaks = [both.map(pair_at(0, cell)).max() for cell in (in_first_patch, far)]
+    assert peaks[0] > 1.1 * peaks[1]
+    scores = both.score(np.full((2, 2), 6.0), np.array(peaks))
+    assert scores[0] - scores[1] == pytest.approx((peaks[0] - peaks[1]) / 2)
+    assert both.score(np.array([2.0, 4.0]), 3.0) == pytest.approx(3.0)
+
+
 def test_a_mark_that_good_parts_have_elsewhere_is_found(inspector):
     random = np.random.default_rng(6)
     good = inspector.check(part(random))
@@ -100,6 +130,30 @@ def test_a_mark_that_good_parts_have_elsewhere_is_found(inspector):
     assert 47 <= row <= 56
     assert 10 <= column <= 50
     assert shifted.log_ratio.max() > shifted.map_threshold
+
+
+def test_the_limit_of_the_map_is_positive_with_few_good_images(parts):
+    few = SurfaceInspector(false_reject_rate=0.2).fit(parts[:6])
+    assert few.map_calibration_.threshold > 0
+    assert np.median(few.map_calibration_.scores) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("threshold", [0.0, -1.0])
+def test_a_map_whose_limit_is_not_positive_has_colours(threshold):
+    colours = map_colours(np.array([[-1.0, 2.0]], dtype=np.float32), threshold)
+    assert colours[0, 0, 3] == 0
+    assert colours[0, 1].tolist() == [128, 0, 38, 255]
+
+
+def test_few_good_images_are_not_rejected_too_often():
+    """The tails of many kinds of marks are known badly; images that are in them would look too common."""
+    random = np.random.default_rng(9)
+    shares = []
+    for _ in range(3):
+        known, compared = learn_marks([MARKS(part(random)) for _ in range(10)], (SIZE, SIZE), 0)
+        limit = np.sort([each.score for each in compared])[-2]  # a fifth of new good images may score higher
+        shares.append(np.mean([known.compare(MARKS(part(random))).score > limit for _ in range(20)]))
+    assert np.mean(shares) < 0.35
 
 
 def test_good_images_are_judged_by_the_others(parts):
@@ -139,6 +193,7 @@ def test_images_are_added_and_taken_back(inspector, tmp_path):
         ("mark_mean", lambda values: values[:, 1:], "mark_mean must be"),
         ("mark_spread", lambda values: -values, "must be positive"),
         ("score_tail", lambda values: values * np.nan, "score_tail must be finite"),
+        ("peak_tail", lambda values: values[:, :2], "of shape \\(2, 3\\)"),
     ],
 )
 def test_a_model_file_whose_marks_do_not_fit_is_refused(inspector, tmp_path, name, spoil, words):

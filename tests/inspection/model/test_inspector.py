@@ -30,7 +30,7 @@ def surface(seed, defect=False):
 
 @pytest.fixture(scope="module")
 def inspector():
-    return SurfaceInspector(false_reject_rate=0.1).fit([surface(seed) for seed in range(24)])
+    return SurfaceInspector(features="gradient", false_reject_rate=0.1).fit([surface(seed) for seed in range(24)])
 
 
 def test_good_images_pass_and_defects_are_found_where_they_are(inspector):
@@ -161,7 +161,9 @@ def test_a_gpu_judges_as_the_cpu_does(inspector, tmp_path):
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         pytest.skip("no CUDA GPU")
-    there = SurfaceInspector(false_reject_rate=0.1, device="cuda").fit([surface(seed) for seed in range(24)])
+    there = SurfaceInspector(features="gradient", false_reject_rate=0.1, device="cuda").fit(
+        [surface(seed) for seed in range(24)]
+    )
     np.testing.assert_allclose(there.calibration_.scores, inspector.calibration_.scores, atol=1e-4)
     there.save(tmp_path / "part.vwkde")
     loaded = SurfaceInspector.load(tmp_path / "part.vwkde", device="cuda")
@@ -181,7 +183,9 @@ def test_whole_numbers_are_judged_as_parts_of_the_largest(inspector):
     found = inspector.check(eight)
     assert found.score == inspector.check(eight / np.float32(255)).score
     assert found.score == pytest.approx(inspector.check(257 * eight.astype(np.uint16)).score, rel=1e-6)
-    fitted = SurfaceInspector(false_reject_rate=0.2).fit([np.rint(255 * surface(s)).astype(np.uint8) for s in range(6)])
+    fitted = SurfaceInspector(features="gradient", false_reject_rate=0.2).fit(
+        [np.rint(255 * surface(s)).astype(np.uint8) for s in range(6)]
+    )
     assert fitted.check(eight / 255).score == pytest.approx(fitted.check(eight).score, rel=1e-6)
 
 

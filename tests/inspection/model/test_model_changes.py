@@ -71,7 +71,7 @@ def test_the_same_images_again_change_nothing(path):
 def test_copies_among_the_good_images_count_once():
     images = [(f"good {seed}.png", as_seen(surface(seed))) for seed in range(22)]
     with pytest.warns(RepeatedImagesWarning, match="22 images"):
-        doubled = SurfaceInspector(candidates=3).fit([*images, *images])
+        doubled = SurfaceInspector(features="gradient", candidates=3).fit([*images, *images])
     np.testing.assert_array_equal(doubled.calibration_.scores, fit_surfaces().calibration_.scores)
 
 

@@ -80,7 +80,7 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     surfaces = make_surfaces("woven", 21, 2, SIZE)
     good = (("<b>good</b> " + str(place), image) for place, image in enumerate(surfaces.images[:20]))
-    inspector = SurfaceInspector().fit(good)
+    inspector = SurfaceInspector(features="gradient").fit(good)
     items = write_images(folder / "images", surfaces.images[20:], ["fine.png", HOSTILE, "bad # 2?.png"])
     (folder / "images" / "empty.png").touch()
     items += (Item(folder / "images" / "empty.png", "empty.png"),)

@@ -35,8 +35,9 @@ class Inspection(Tabular):
         The name of the image.
     score : float
         How unlike good images the image is, in nats. With "texture" or "multiscale": the mean log ratio of its worst
-        patches against the nearest good images. With "combined": how rare its worst patches and its strongest marks
-        would be in good images. With "gradient" or a function: the KL divergence from the nearest good image.
+        patches against the nearest good images. With "combined": how rare its worst patches, its strongest marks and
+        the peak of its map would be in good images. With "gradient" or a function: the KL divergence from the nearest
+        good image.
     p_value : float
         The share of good images that score at least as high, counting this image itself.
     threshold : float

@@ -26,7 +26,7 @@ from vwkde.inspection.model.learnt_nearest import learn_nearest
 from vwkde.inspection.model.measuring import Images, Measured, measure_all
 from vwkde.inspection.model.model_file import Origin, SavedModel, read_model, write_model
 from vwkde.inspection.model.networks import stored_name
-from vwkde.inspection.model.parameters import check_count, check_enough, check_size
+from vwkde.inspection.model.parameters import RECOMMENDED, check_count, check_enough, check_size
 
 Singles = NDArray[np.float32]
 
@@ -36,7 +36,7 @@ class SurfaceInspector(ChecksImages):
 
     Parameters
     ----------
-    features : str or callable, default="gradient"
+    features : str or callable, default="combined"
         What is measured in each patch of an image. "gradient": the paper's four moments of the gradient. "texture":
         gray value, oriented grain and roughness at several scales; it finds more defects. "multiscale": the like, also
         on smaller copies of the image; faster on large images. "combined": that, and single marks such as spots, cracks
@@ -85,7 +85,7 @@ class SurfaceInspector(ChecksImages):
     def __init__(
         self,
         *,
-        features: Any = "gradient",
+        features: Any = RECOMMENDED,
         false_reject_rate: float = 0.05,
         candidates: int = 10,
         ignore: NDArray[np.bool_] | None = None,

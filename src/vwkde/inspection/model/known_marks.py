@@ -5,11 +5,12 @@ are aligned thereby have marks of their own, such as edges, at their places; on 
 largest standardised strength of a kind in a copy of an image is compared with those that good images have. The score of
 an image is the mean of the few rarest.
 
-Good images are judged by means and spreads of the others, in folds.
+Good images are judged by means, spreads and tails of the others, in folds. Tails that know an image make it look
+common, and there are many tails: of few good images, too many new ones would then be rejected.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,8 +64,7 @@ class KnownMarks:
         rarity = self.tail(_maxima(standardised, copies))
         excess = np.empty(standardised.shape[1], dtype=np.float32)
         for number, cells in enumerate(copies):
-            tail = Tail(self.tail.centre[number][:, None], self.tail.width[number][:, None])
-            excess[cells] = tail(standardised[:, cells]).max(axis=0)
+            excess[cells] = self.tail[number, :, None](standardised[:, cells]).max(axis=0)
         return MarkComparison(float(np.sort(rarity, axis=None)[-RAREST:].mean()), excess)
 
 
@@ -81,9 +81,13 @@ def learn_marks(
         known = _moments(totals - part, len(marks) - len(fold), image_shape)
         standardised |= {int(image): _standardised(marks[image], *known).astype(np.float16) for image in fold}
     copies = MARKS.cells(image_shape)
-    tail = fit_tail(np.array([_maxima(standardised[image], copies) for image in range(len(marks))]))
-    learnt = KnownMarks(image_shape, *_moments(totals, len(marks), image_shape), tail)
-    return learnt, [learnt.judge(standardised[image]) for image in range(len(marks))]
+    maxima = np.array([_maxima(standardised[image], copies) for image in range(len(marks))])
+    learnt = KnownMarks(image_shape, *_moments(totals, len(marks), image_shape), fit_tail(maxima))
+    compared: dict[int, MarkComparison] = {}
+    for fold in folds:
+        of_others = replace(learnt, tail=fit_tail(np.delete(maxima, fold, axis=0)))
+        compared |= {int(image): of_others.judge(standardised[image]) for image in fold}
+    return learnt, [compared[image] for image in range(len(marks))]
 
 
 def _sums(marks: Sequence[Halves]) -> Floats:

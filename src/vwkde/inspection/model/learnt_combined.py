@@ -1,7 +1,8 @@
 """What is known about a surface if texture and single marks are combined.
 
 Both have a score and a map. The tails of those of good images make them comparable: each says how rare it would be in a
-good image, in nats. When images are added, what is known about marks stays, and so do the tails.
+good image, in nats. The peak of the joint map counts too: it is high where texture and marks differ at the same place,
+which by chance they seldom do. When images are added, what is known about marks stays, and so do the tails.
 """
 
 from dataclasses import dataclass, replace
@@ -32,19 +33,19 @@ STRONG = 5.0
 
 @dataclass(frozen=True, eq=False)
 class Both:
-    """Texture and marks: the tails of the scores of good images, and of the peaks of their maps, each (2,)."""
+    """Tails of good images: of the scores of texture and marks, (2,), and of the peaks of their maps and the joint."""
 
     image_shape: tuple[int, ...]
     scores: Tail
     peaks: Tail
 
-    def score(self, scores: Floats) -> Floats:
-        """Return the score for those of texture and of marks, (…, 2): a smooth maximum of how rare they are."""
-        return np.asarray(np.logaddexp.reduce(self.scores(scores), axis=-1))
+    def score(self, scores: Floats, peak: Floats | float) -> Floats:
+        """Return the mean of how rare the scores of texture and marks, (…, 2), are, and how rare the map's peak."""
+        return np.asarray((self.scores(scores).mean(axis=-1) + peak) / 2)
 
     def map(self, pair: Pair) -> Floats:
-        """Return the mean of both maps, at the size at which images are measured."""
-        return np.asarray(self.peaks(_maps(pair, self.image_shape)).mean(axis=-1))
+        """Return how rare each place would be as the worst one of a good image, at the size of measurement."""
+        return self.peaks[2](_joint(pair, self.image_shape, self.peaks[:2]))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -60,8 +61,9 @@ class LearntCombined(Learnt):
         """Return how an image compares with the good ones."""
         marks = self.known.compare(self.marking(image))
         pair = self.compare(image, resources), marks
-        score = self.both.score(np.array([pair[0].score, marks.score]))
-        log_ratio = self.marking.spread(self.both.map(pair), self.image_shape).astype(np.float32)
+        joint = self.both.map(pair)
+        score = self.both.score(np.array([pair[0].score, marks.score]), joint.max())
+        log_ratio = self.marking.spread(joint, self.image_shape).astype(np.float32)
         return Judgement(float(score), pair[0].nearest, log_ratio)
 
     def more(self, seen: Measured, false_reject_rate: float, resources: Resources) -> Learnt:
@@ -94,7 +96,7 @@ class LearntCombined(Learnt):
     def _calibrated(self, texture: list[Comparison], false_reject_rate: float) -> "LearntCombined":
         """Return this with a threshold for scores, given how the texture of each good image compares with others."""
         scores = np.stack([[each.score for each in texture], self.mark_scores], axis=-1)
-        return replace(self, scores=calibrate(self.both.score(scores), false_reject_rate))
+        return replace(self, scores=calibrate(self.both.score(scores, self.peaks.scores), false_reject_rate))
 
 
 def learn_combined(
@@ -108,14 +110,21 @@ def learn_combined(
     shape = marking.shape(seen.shape)
     known, marks = learn_marks(seen.marks, shape, seed)
     pairs = list(zip(library.left_out(sums, resources), marks, strict=True))
-    scores = np.array([(texture.score, mark.score) for texture, mark in pairs])
+    scores = np.array([[each.score for each in pair] for pair in pairs])
     peaks = np.array(run(lambda pair: _maps(pair, shape).max(axis=(0, 1)), pairs))
-    both = Both(shape, fit_tail(scores), fit_tail(peaks))
-    fused = np.array(run(lambda pair: both.map(pair).max(), pairs))
+    tails = fit_tail(peaks)
+    joint = np.array(run(lambda pair: _joint(pair, shape, tails).max(), pairs))
+    both = Both(shape, fit_tail(scores), fit_tail(np.column_stack([peaks, joint])))
+    rarity = both.peaks[2](joint)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
-    thresholds = calibrate(both.score(scores), false_reject_rate), Calibration(fused, false_reject_rate)
+    thresholds = calibrate(both.score(scores, rarity), false_reject_rate), Calibration(rarity, false_reject_rate)
     learnt = (features, *images, coordinates, library, sums, *thresholds)
     return LearntCombined(*learnt, marking=marking, known=known, mark_scores=scores[:, 1], both=both)
+
+
+def _joint(pair: Pair, shape: tuple[int, ...], peaks: Tail) -> Floats:
+    """Return the mean of both maps, each in units of how rare its peak would be in a good image."""
+    return np.asarray(peaks(_maps(pair, shape)).mean(axis=-1))
 
 
 def _maps(pair: Pair, shape: tuple[int, ...]) -> Floats:

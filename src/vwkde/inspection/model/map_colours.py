@@ -13,7 +13,7 @@ def map_colours(log_ratio: NDArray[np.float32], threshold: float) -> NDArray[np.
 
     The scale is the same for all images, so a good image stays clear instead of showing its own largest value.
     """
-    excess = log_ratio / max(threshold, _TINY) - 1
+    excess = log_ratio.astype(np.float64) / max(threshold, _TINY) - 1  # single precision might overflow
     level = np.clip(excess, 0, 1)
     colours = [np.interp(level, [0, 0.5, 1], WARM[:, channel]) for channel in range(3)]
     return np.rint(np.stack([*colours, 255 * (excess > 0)], axis=-1)).astype(np.uint8)

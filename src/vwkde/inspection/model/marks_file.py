@@ -53,7 +53,7 @@ def _check(arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int])
         "mark_tail": (2, len(copies), KINDS),
         "mark_scores": (images,),
         "score_tail": (2, 2),
-        "peak_tail": (2, 2),
+        "peak_tail": (2, 3),
     }
     for name, wanted in shapes.items():
         if arrays[name].dtype.kind != "f" or arrays[name].shape != wanted or not is_within(arrays[name], _LARGEST):

@@ -1,10 +1,12 @@
-"""Checks of an inspector's parameters and of the number of good images."""
+"""The default features, and checks of an inspector's parameters and of the number of good images."""
 
 from numbers import Integral
 from typing import Any
 
 from vwkde.inspection.model.frames import LEAST_SIDE
 
+RECOMMENDED = "combined"
+"""The features that are used if none are named: of those that need no network, they find most on most surfaces."""
 _FEWEST = 3
 """Minimum number of good images: each is judged by at least two others."""
 

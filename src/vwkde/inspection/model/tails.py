@@ -6,6 +6,7 @@ beyond those of any good image.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,10 @@ class Tail:
     centre: Floats
     width: Floats
 
+    def __getitem__(self, place: Any) -> "Tail":
+        """Return the tails at these places of the arrays."""
+        return Tail(self.centre[place], self.width[place])
+
     def __call__(self, values: NDArray[np.floating]) -> Floats:
         """Return minus the log of the share of the upper half of good values that is higher, in nats.
 
@@ -35,6 +40,7 @@ class Tail:
 
 def fit_tail(values: NDArray[np.floating]) -> Tail:
     """Return the tails of values of good images, (images, …), each kind by itself."""
+    values = values.astype(np.float64)  # in half precision, a value far out in a narrow tail would overflow
     centre, upper = np.quantile(values, [0.5, _UPPER], axis=0)
     width = (upper - centre) / np.log(0.5 / (1 - _UPPER))
     return Tail(np.asarray(centre), np.maximum(width, _LEAST))

@@ -53,7 +53,8 @@ class CombinedOnDevice:
         mark_scores, excess = self._marks.compare(images)
         joint = self._joint(torch.stack([each.log_ratio for each in compared]), excess, tuple(images.shape[1:]))
         texture = torch.stack([each.score for each in compared])
-        found = self._learnt.both.score(torch.stack([texture, mark_scores.double()], dim=1).cpu().numpy())
+        scores = torch.stack([texture, mark_scores.double()], dim=1).cpu().numpy()
+        found = self._learnt.both.score(scores, joint.amax(dim=(1, 2)).cpu().numpy())
         nearest = torch.stack([each.nearest for each in compared]).tolist()
         maps = enlarged(joint, self._learnt.image_shape if self._images.part is None else self._images.part.shape())
         return [
@@ -66,7 +67,8 @@ class CombinedOnDevice:
         texture, marks = (STRONG * (values.double() / STRONG).asinh() for values in (log_ratio, excess))
         centre, width = self._peaks
         both = (_spread_patches(texture, shape) - centre[0]) / width[0]
-        return (both + (spread_marks(marks, shape) - centre[1]) / width[1]) / 2
+        both = (both + (spread_marks(marks, shape) - centre[1]) / width[1]) / 2
+        return (both - centre[2]) / width[2]
 
     def _placed(self, values: Singles) -> Singles:
         part = self._images.part
