@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 
 from vwkde._compute import parallel
 from vwkde._data.copies import has_even_steps
@@ -72,8 +73,11 @@ def _share_of_some(x: Floats, order: Ints) -> float:
     def count_at(place: Floats) -> int:
         squared = squared_norms - 2 * (x @ place)
         around = np.argpartition(squared, _ROWS_AROUND)[:_ROWS_AROUND]
-        rows = np.argsort(squared[around], kind="stable")[:closest]
-        return len(_rows_between(x[around], cKDTree(x[around]), rows).rows)
+        rows = np.argpartition(squared[around], closest)[:closest]
+        points = x[around]
+        distance = cdist(points[rows], points)  # a tree would cost more than so few questions
+        near = np.argpartition(distance, _NEIGHBOURS)[:, : _NEIGHBOURS + 1]
+        return len(_on_lines(points, rows, np.take_along_axis(distance, near, axis=1), near).rows)
 
     places = x[order[np.linspace(0, len(x) - 1, _PLACES).astype(np.intp)]]
     return sum(parallel.run(count_at, list(places))) / (_PLACES * closest)
@@ -88,12 +92,16 @@ def _without_chains(x: Floats, tree: cKDTree) -> _Between:
 
 def _rows_between(x: Floats, tree: cKDTree, rows: Ints, excluded: NDArray[np.bool_] | None = None) -> _Between:
     """Return those of some rows that are on a line between two neighbours, with the ends that are farthest apart."""
-    parts = [_in_block(x, tree, rows[at : at + _AT_ONCE], excluded) for at in range(0, len(rows), _AT_ONCE)]
+    blocks = [rows[at : at + _AT_ONCE] for at in range(0, len(rows), _AT_ONCE)]
+    nearest = (tree.query(x[block], _NEIGHBOURS + 1) for block in blocks)
+    parts = [_on_lines(x, block, d, near, excluded) for block, (d, near) in zip(blocks, nearest, strict=True)]
     return _Between(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
-def _in_block(x: Floats, tree: cKDTree, rows: Ints, excluded: NDArray[np.bool_] | None) -> _Between:
-    distance, near = tree.query(x[rows], _NEIGHBOURS + 1)
+def _on_lines(
+    x: Floats, rows: Ints, distance: Floats, near: Ints, excluded: NDArray[np.bool_] | None = None
+) -> _Between:
+    """Return the same, by the distances and numbers of each row's nearest ones, itself among them."""
     steps = x[near] - x[rows, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         unit = steps / distance[:, :, None]
