@@ -14,7 +14,7 @@ from vwkde._display.waiting import shown_while_waiting
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning
-from vwkde.information._direct import Direct, direct_information
+from vwkde.information._direct import direct_information
 from vwkde.information._exact import beyond, linear_information
 from vwkde.information._forms import Asked, information
 from vwkde.information._mutual import check_report, check_rows, warn_if_open
@@ -194,8 +194,8 @@ def _by_difference(x: Array, y: Array, z: Array, group: Ints | None, estimate_of
     suits = group is None and not open_above and all(map(is_continuous, (x, y, z)))
     direct = direct_information(x, y, z) if suits else None
     if direct is not None:
-        diagnostics["by_neighbours"] = direct.value
-        difference += _towards(direct, difference, doubt, min(whole.by_model, part.by_model))
+        diagnostics["by_neighbours"] = direct
+        difference += _towards(direct - difference, doubt, min(whole.by_model, part.by_model))
     return replace(
         whole.estimate,
         value=max(difference, 0.0) if open_above else difference,
@@ -207,14 +207,12 @@ def _by_difference(x: Array, y: Array, z: Array, group: Ints | None, estimate_of
     )
 
 
-def _towards(direct: Direct, difference: float, doubt: float, by_model: float) -> float:
-    """Return how far a difference of two terms moves towards what neighbours see directly.
+def _towards(gap: float, doubt: float, by_model: float) -> float:
+    """Return how far a difference of two terms moves towards what neighbours see directly: as far as it is in doubt.
 
-    The errors of two terms do not cancel if no model fits. Each side counts the more, the less it is in doubt, and the
-    value does not move farther than it is in doubt itself. A model of the whole dependence stays as it is.
+    The errors of two terms do not cancel if no model fits. A model of the whole dependence stays as it is.
     """
-    share = doubt**2 / max(doubt**2 + direct.doubt**2, np.finfo(np.float64).tiny)
-    return float(np.clip((1 - by_model) * share * (direct.value - difference), -doubt, doubt))
+    return float(np.clip((1 - by_model) * gap, -doubt, doubt))
 
 
 def _by_values(x: Array, y: Array, codes: Ints, group: Ints | None, estimate_of: _EstimateOf) -> Estimate:

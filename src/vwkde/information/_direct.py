@@ -6,11 +6,8 @@ Letters 99, 2007. A box around (x, y, z) that reaches its k-th neighbour has a r
     log p(x, y | z) / p(x | z)p(y | z)  ≈  ψ(k) + ψ(c + 1) − ψ(a + 1) − ψ(b + 1).
 
 What Z explains linearly is taken from X and Y first, which changes nothing in truth and makes the boxes smaller. Larger
-boxes miss what is finer, so of several scales of Z, the one that sees most is right. If boxes of half as many rows see
-clearly more, still smaller ones would see more again: what is missing is about as much as the last rise.
+boxes miss what is finer, so of several scales of Z, the one that sees most is right.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,22 +24,12 @@ Floats = NDArray[np.float64]
 _FEWEST_ROWS, _MOST_ROWS = 50, 20_000
 """With fewer rows a box is too large; with more, the search takes longer than the fit gains."""
 _K = 3
-"""Neighbours of a box. Twice as many tell how much larger boxes miss, and four times as many whether they do."""
-_BY_CHANCE = 3.0
-"""Standard errors by which smaller boxes may see more by chance: of several scales, the one that sees most is taken."""
 _SCALES = (0.5, 1.0, 2.0)
 _SLACK = 1e-10
 """Relative difference between distances that count as equal."""
 
 
-class Direct(NamedTuple):
-    """Conditional information by neighbours, and how far it is in doubt: what the boxes miss, and its noise."""
-
-    value: float
-    doubt: float
-
-
-def direct_information(x: Array, y: Array, z: Array) -> Direct | None:
+def direct_information(x: Array, y: Array, z: Array) -> float | None:
     """Return the conditional information of X and Y given Z; None with many columns, or few or very many rows."""
     columns = x.shape[1] + y.shape[1] + z.shape[1]
     if columns > MOST_COLUMNS or not _FEWEST_ROWS <= len(x) <= _MOST_ROWS:
@@ -50,21 +37,7 @@ def direct_information(x: Array, y: Array, z: Array) -> Direct | None:
     known = np.asarray(z, dtype=np.float64)
     given = _beyond_linear(x, known), _beyond_linear(y, known), known
     spaces = [[white(each) for each in given], [white(_scores(each)) for each in given]]
-
-    def terms(scale: float, k: int) -> Floats:
-        return np.mean([_by_boxes(space, scale, k) for space in spaces], axis=0)
-
-    small = {scale: terms(scale, _K) for scale in _SCALES}
-    best = max(small, key=lambda scale: float(small[scale].mean()))
-    rise, noise = _mean_and_error(small[best] - terms(best, 2 * _K))
-    whole_rise, error = _mean_and_error(small[best] - terms(best, 4 * _K))
-    clear = whole_rise / max(error, np.finfo(np.float64).tiny)
-    missing = max(rise, 0.0) * float(np.clip(clear - _BY_CHANCE, 0, 1))
-    return Direct(float(small[best].mean()) + missing, float(np.hypot(missing, noise)))
-
-
-def _mean_and_error(terms: Floats) -> tuple[float, float]:
-    return float(terms.mean()), float(terms.std(ddof=1) / np.sqrt(len(terms)))
+    return max(float(np.mean([_by_boxes(space, scale) for space in spaces])) for scale in _SCALES)
 
 
 def _beyond_linear(x: Array, z: Floats) -> Floats:
@@ -77,17 +50,17 @@ def _scores(x: Floats) -> Floats:
     return np.asarray(ndtri(rankdata(x, axis=0) / (len(x) + 1)))
 
 
-def _by_boxes(space: list[Floats], scale: float, k: int) -> Floats:
-    """Return the terms of the rows, with Z counting `scale` times as much as X and Y in distances."""
+def _by_boxes(space: list[Floats], scale: float) -> float:
+    """Return the mean over all rows, with Z counting `scale` times as much as X and Y in distances."""
     x, y, z = *space[:2], scale * space[2]
     blocks = [np.concatenate(each, axis=1) for each in ((x, y, z), (x, z), (y, z), (z,))]
     joint = KDTree(blocks[0])
-    radius = joint.query(blocks[0], k + 1, p=np.inf)[0][:, -1]
+    radius = joint.query(blocks[0], _K + 1, p=np.inf)[0][:, -1]
     inside = _others(joint, radius * (1 + _SLACK))
-    tied = (inside > k) | (radius == 0)
+    tied = (inside > _K) | (radius == 0)
     radius = radius * np.where(tied, 1 + _SLACK, 1 - _SLACK)
     a, b, c = (digamma(_others(KDTree(block), radius) + ~tied) for block in blocks[1:])
-    return np.asarray(digamma(np.where(tied, inside, k)) + c - a - b)
+    return float(np.mean(digamma(np.where(tied, inside, _K)) + c - a - b))
 
 
 def _others(tree: KDTree, radius: Floats) -> NDArray[np.intp]:
