@@ -13,6 +13,7 @@ from vwkde._answers.reweighting.means import mean_over_target
 from vwkde._answers.reweighting.origin import Halves, Origin
 from vwkde._data.sample import effective_rows
 from vwkde._data.validation import to_floats
+from vwkde._display import html
 from vwkde._display.tabular import Tabular
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._runtime.lazy import lazy
@@ -306,6 +307,11 @@ class ImportanceWeights(Tabular):
             f"  largest difference of a mean from the target: {self.balance.largest_difference():.2g} standard "
             f"deviations (before: {self.balance.largest_difference(before=True):.2g})"
         )
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        title, *lines = str(self).splitlines()
+        return html.card(title, *(line.strip() for line in lines))
 
     def _answers(self) -> dict[str, Any]:
         return {

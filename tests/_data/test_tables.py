@@ -76,7 +76,7 @@ def test_missing_values_become_nan(folder):
         ("empty.csv", b"", "empty"),
         ("header.csv", b"a,b\n", "no rows"),
         ("twice.csv", b"a,a\n1,2\n", "must be unique"),
-        ("ragged.csv", b"a,b\n1,2\n3\n", "not a readable CSV"),
+        ("ragged.csv", b"a,b\n1,2\n3\n", "line 3 has 1 field, the first line has 2"),
         ("bad.parquet", b"PAR0 nothing", "not a readable PARQUET"),
         ("bad.npy", b"nothing", "not a readable NPY file of numbers"),
         ("binary.csv", b"\xff\xfe\x00\x01", "not a readable CSV"),

@@ -44,6 +44,28 @@ def test_a_reference_is_saved_and_checked(run):
     assert (status, json.loads(out)["has_drifted"]) == (1, True)
 
 
+def test_a_reference_replaces_only_a_reference(run, tmp_path):
+    (tmp_path / "notes.txt").write_text("keep this")
+    pd.DataFrame({"x": [1.0, 2.0]}).to_parquet(tmp_path / "table.parquet")
+    for name in ("notes.txt", "after.csv", "table.parquet"):
+        kept = (tmp_path / name).read_bytes()
+        status, out, err = run("fit", "before.csv", "-o", name)
+        assert (status, out) == (2, "")
+        assert err.startswith(f"error: {name}: already exists and is not a reference")
+        assert "--force" in err
+        assert (tmp_path / name).read_bytes() == kept
+    assert run("fit", "before.csv", "-o", "notes.txt", "--force")[0] == 0
+    assert run("fit", "after.csv", "-o", "notes.txt")[0] == 0  # it is one now
+
+
+def test_a_reference_of_one_row_is_refused(run, tmp_path):
+    (tmp_path / "one.csv").write_text("x,kind\n1,a\n")
+    status, out, err = run("fit", "one.csv", "-o", "ref.model")
+    assert (status, out) == (2, "")
+    assert err.startswith("error: The reference table has 1 row; at least 2 are needed")
+    assert not (tmp_path / "ref.model").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

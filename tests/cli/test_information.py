@@ -48,6 +48,14 @@ def test_mi_given_what_is_known_at_a_lag(run):
     assert json.loads(out)["interval"] == pytest.approx(list(known.interval))
 
 
+def test_mi_of_every_two_of_some_columns(run):
+    status, out, _ = run("mi", "t.csv", "--columns", "a,colour", "--json")
+    assert (status, json.loads(out)["columns"]) == (0, ["a", "colour"])
+    status, out, err = run("mi", "t.csv", "--columns", "a,b", "--x", "a", "--y", "b")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "--columns compares every two" in err
+
+
 def test_mi_of_a_file_is_a_matrix(run):
     status, out, _ = run("mi", "t.csv", "--groups", "patient", "--json")
     assert status == 0

@@ -72,3 +72,10 @@ def test_an_unknown_keyword_is_refused_in_the_name_of_the_function_that_was_call
         vwkde.mutual_information_matrix(x, bandwith=1)
     with pytest.raises(TypeError, match=r"mutual_information_by_lag has no parameter 'untis'. Did you mean 'unit'"):
         vwkde.mutual_information_by_lag(x[:, 0], x[:, 1], [0], Z=x[:, 1], untis="bits")
+
+
+def test_a_notebook_shows_each_lag():
+    estimates = {lag: vwkde.Estimate(0.1 * lag, 0.01, "mutual-information") for lag in (1, 2)}
+    shown = vwkde.LaggedInformation(estimates)._repr_html_()
+    assert "lag 1: 0.1 nats" in shown
+    assert "lag 2: 0.2 nats" in shown

@@ -7,7 +7,7 @@ from scipy.stats import chi2_contingency
 from vwkde.monitoring._columns import Column, bins_of, features_of
 from vwkde.monitoring._marginal import _anderson_darling, _chi_squared, _shares, column_scores
 from vwkde.monitoring._pairs import _squared_changes, pair_scores
-from vwkde.monitoring._scores import adjusted_p_values, own_p_values, scores_of
+from vwkde.monitoring._scores import adjusted_p_values, largest_of, own_p_values, scores_of
 
 RANDOM = np.random.default_rng(0)
 
@@ -50,11 +50,42 @@ def test_changes_of_dependence_are_differences_of_fishers_z():
 
 
 def test_scores_put_statistics_of_many_kinds_on_one_scale():
-    statistics = np.stack([RANDOM.chisquare(1, 4_000), 50 * RANDOM.chisquare(9, 4_000)])
+    """At the tails that many columns together need, where a cube root of one degree of freedom is 0.3 to 0.7 off."""
+    statistics = np.stack([RANDOM.chisquare(1, 20_000), 50 * RANDOM.chisquare(9, 20_000)])
     scores = scores_of(statistics)
-    quantiles = np.quantile(scores, 0.95, axis=1)
-    np.testing.assert_allclose(quantiles, 1.64, atol=0.15)
-    assert scores_of(np.ones((1, 5))).max() < scores.min()
+    for share in (0.05, 0.005):
+        np.testing.assert_allclose(np.quantile(scores, 1 - share, axis=1), -np.log(share), rtol=0.05)
+    assert scores_of(np.ones((1, 5))).max() <= scores.min()
+
+
+def test_a_value_far_out_does_not_hide_itself():
+    statistics = RANDOM.chisquare(3, (1, 500))
+    statistics[0, 0] = 1_000
+    scores = scores_of(statistics)
+    assert scores[0, 0] > 100 > 15 > scores[0, 1:].max()
+
+
+def test_the_larger_of_two_scores_pays_for_the_choice_and_not_for_a_copy():
+    one, other = scores_of(RANDOM.chisquare(3, (2, 20_000)))
+    np.testing.assert_allclose(largest_of([one, one]), one, atol=0.05)
+    for scores in (largest_of([one, other]), largest_of([one, one])):
+        np.testing.assert_allclose(np.quantile(scores, 0.99), -np.log(0.01), rtol=0.05)
+    assert np.quantile(np.maximum(one, other), 0.99) > 1.1 * -np.log(0.01)
+
+
+def test_a_column_among_many_loses_no_more_than_holm_would():
+    """The shares of a category change, eight other columns stay: adjusted p-values are at most eight times the own."""
+    hits = np.zeros(2)
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        levels = [random.choice(4, 300, p=shares) for shares in ([0.5, 0.25, 0.15, 0.1], [0.4, 0.22, 0.16, 0.22])]
+        columns = [Column(str(k), *random.normal(size=(2, 300))) for k in range(8)]
+        columns.append(Column("line", *(each.astype(float) for each in levels), tuple("ABCD")))
+        scores = column_scores([bins_of(column) for column in columns], labels_of(600, 300, 399))
+        table = [np.bincount(each, minlength=4) for each in levels]
+        hits += adjusted_p_values(scores)[-1] <= 0.05, chi2_contingency(table).pvalue <= 0.05 / 9
+    assert hits[1] > 20
+    assert hits[0] >= hits[1] - 2
 
 
 def test_adjusted_p_values_follow_the_definition_and_copies_cost_nothing():

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from vwkde._data.sample import make_sample
-from vwkde.weighting._smooth import Basis, fit_smooth, make_basis
+from vwkde.weighting._basis import Basis, make_basis
+from vwkde.weighting._smooth import fit_smooth
 
 
 def draw(rows, random, shifted):

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from vwkde._data.csv_faults import uneven_line
 from vwkde._data.frames import Frame
 from vwkde._data.kinds import NUMBER, kind_of
 
@@ -35,8 +36,17 @@ def read_csv(path: Path, header: bool | None = None) -> Frame:
     numbered = [str(place) for place in range(len(first))]
     rest = _read(path, delimiter, decimal, 1, numbered) if len(head) > 1 else pa.table([[]] * len(first), numbered)
     if _are_names(first, rest, decimal) if header is None else header:
-        return Frame(rest.rename_columns(first), tuple(first))
-    return Frame(_read(path, delimiter, decimal, 0, numbered), None)
+        names = tuple(name.strip() for name in first)
+        return Frame(_trimmed(rest).rename_columns(names), names)
+    return Frame(_trimmed(_read(path, delimiter, decimal, 0, numbered)), None)
+
+
+def _trimmed(table: pa.Table) -> pa.Table:
+    """Return texts without spaces around them: after a delimiter, they are no part of a category."""
+    for place, column in enumerate(table.columns):
+        if pa.types.is_string(column.type):
+            table = table.set_column(place, table.field(place).name, pc.utf8_trim_whitespace(column))
+    return table
 
 
 def _fields(line: str, delimiter: str) -> list[str]:
@@ -61,10 +71,15 @@ def _read(path: Path, delimiter: str, decimal: str, skip: int, names: list[str])
     try:
         return pacsv.read_csv(path, read_options=pacsv.ReadOptions(**reading), **options)
     except pa.ArrowInvalid as error:
-        if "conversion error" not in str(error):
+        if "conversion error" in str(error):
+            whole = pacsv.ReadOptions(**reading, block_size=path.stat().st_size + 1)
+            return pacsv.read_csv(path, read_options=whole, **options)
+        fault = uneven_line(path, delimiter)
+        if fault is None:
             raise
-        whole = pacsv.ReadOptions(**reading, block_size=path.stat().st_size + 1)
-        return pacsv.read_csv(path, read_options=whole, **options)
+        raise ValueError(
+            f"{fault}. All lines must be divided alike, and the first one must be names or a row; correct the file."
+        ) from None
 
 
 def _are_names(first: list[str], rest: pa.Table, decimal: str) -> bool:

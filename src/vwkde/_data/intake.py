@@ -22,6 +22,7 @@ from vwkde._data.validation import (
     check_finite,
     check_not_empty,
     check_sample,
+    check_two_rows,
 )
 
 
@@ -94,8 +95,7 @@ def check_pair(
         q, q_names = check_sample(denominator, samples[1], like=(p.shape[1], p_names, samples[0]))
         (p, q), layout = _without_labels([p, q], p_names or q_names)
     for sample, name in zip((p, q), samples, strict=True):
-        if len(sample) < 2:
-            raise ValueError(f"The {name} has 1 row; at least 2 are needed to estimate a density. Give more rows.")
+        check_two_rows(len(sample), name)
     return Pair(p, q, layout)
 
 

@@ -17,7 +17,7 @@ from vwkde._compute.executors import DASK, Executor
 from vwkde._compute.resources import Resources
 from vwkde._data.moments import WeightedMoments, moments_of
 from vwkde._data.sources import ArrayRows, DaskRows, Ints, Source, in_order_of, open_source
-from vwkde._data.validation import Array, check_columns, not_finite
+from vwkde._data.validation import Array, check_columns, check_two_rows, not_finite
 from vwkde._runtime.lazy import lazy
 
 T = TypeVar("T")
@@ -128,8 +128,7 @@ def open_pair(numerator: Any, denominator: Any, resources: Resources) -> tuple[S
     p, q = open_source(numerator, "numerator"), open_source(denominator, "denominator")
     names = check_columns(q.shape[1], q.names, "denominator", (p.shape[1], p.names, "numerator"))
     for source, name in ((p, "numerator"), (q, "denominator")):
-        if source.shape[0] < 2:
-            raise ValueError(f"The {name} has 1 row; at least 2 are needed to estimate a density. Give more rows.")
+        check_two_rows(source.shape[0], name)
     return (
         Stream(p, "numerator", resources),
         Stream(in_order_of(q, names), "denominator", resources),

@@ -10,6 +10,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from vwkde._data.csv_faults import refuse_text_among_numbers
 from vwkde._data.csv_files import read_csv
 from vwkde._data.frames import Frame, frame_of_numbers, to_frame
 from vwkde._data.labels import without_saved_index
@@ -41,7 +42,10 @@ def read_table(path: Path, columns: list[str] | None = None, header: bool | None
                 if suffix == ".parquet"
                 else read_csv(path, header)
             )
-        return _checked(frame, columns)
+        frame = _checked(frame, columns)
+        if suffix not in (".npy", ".parquet"):
+            refuse_text_among_numbers(frame.table, 2 if frame.columns else 1)
+        return frame
     except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: not a readable {path.suffix[1:].upper()} file ({error}); check the file.") from None
     except ValueError as error:

@@ -50,7 +50,9 @@ class Tally:
     @property
     def words(self) -> str:
         """What the column holds, for messages."""
-        return f"{WORDS[self.kind]} ({self.data_type})"
+        is_text = self.kind == CATEGORY and self.data_type.removeprefix("large_") == "string"
+        words = "text" if is_text else WORDS[self.kind]
+        return f"{words} ({self.data_type})"
 
     def plus(self, other: "Tally", name: str) -> "Tally":
         """Return the tally of both sets of rows; `name` is that of the column, for messages."""

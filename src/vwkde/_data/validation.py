@@ -52,6 +52,12 @@ def check_not_empty(shape: tuple[int, int], name: str) -> None:
         raise ValueError(f"The {name} is empty: shape {shape}. Give at least two rows and one column.")
 
 
+def check_two_rows(rows: int, name: str) -> None:
+    """Raise if a sample that is not empty has one row only."""
+    if rows < 2:
+        raise ValueError(f"The {name} has 1 row; at least 2 are needed to estimate a density. Give more rows.")
+
+
 def on_host(data: Any) -> Any:
     """Return tensors as arrays, and everything else unchanged."""
     if not hasattr(data, "detach"):

@@ -12,7 +12,7 @@ from vwkde.cli.console import bars, say
 from vwkde.cli.endings import end
 from vwkde.cli.once import Commands
 from vwkde.cli.options import Dates, Header, Json, Missing, Seed, names_in
-from vwkde.cli.outputs import Force, check_file
+from vwkde.cli.outputs import Force, check_file, check_reference_file
 
 if TYPE_CHECKING:
     from vwkde.monitoring import DriftResult
@@ -98,7 +98,7 @@ def fit(
     with garbage_left():
         from vwkde.monitoring import DriftReference
 
-    check_file(output, (reference,), force)
+    check_reference_file(output, (reference,), force)
     table = read_table(reference, names_in(columns), header)
     kept = DriftReference.fit(table, missing=missing, dates=dates, random_state=seed)  # type: ignore[arg-type]
     kept.save(output)

@@ -35,6 +35,7 @@ def mi(
     x: Annotated[list[str] | None, _names("Columns of FILE that are X.")] = None,
     y: Annotated[list[str] | None, _names("Columns that are Y, of the second file if there is one.")] = None,
     given: Annotated[list[str] | None, _names("Columns of FILE that are known: conditional information.")] = None,
+    columns: Annotated[list[str] | None, _names("Columns of which every two are compared. Default: all.")] = None,
     lag: Annotated[int, typer.Option(help="For time series: take X this many rows before Y.")] = 0,
     given_lag: Annotated[int, typer.Option(help="For time series: take what is known this many rows before Y.")] = 0,
     blocks: Annotated[
@@ -59,8 +60,10 @@ def mi(
     result: Any
     if other is None and not (of_x or of_y or of_z or lag):
         with bars():
-            result = mutual_information_matrix(_read(file, None, header, groups), **common)
+            result = mutual_information_matrix(_read(file, names_in(columns), header, groups), **common)
         return _print(result, as_json)
+    if columns:
+        raise ValueError("--columns compares every two of some columns of one file. Without it, --x and --y say which.")
     if other is None and not (of_x and of_y):
         raise ValueError("Say which columns are X and Y, for example --x a,b --y c, or give two files.")
     first = _read(file, of_x, header, groups)

@@ -12,6 +12,8 @@ from vwkde.inspection.runs.output import OutputError, check_writable
 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite a file even if it is an input, or of another kind.")]
 
+_OF_ANOTHER_KIND = "{output}: already exists and is not a {kind}. Choose another name, or overwrite it with --force."
+
 
 def check_file(output: Path, inputs: Iterable[Path], force: bool = False) -> None:
     """Raise an error if a file cannot be written, or is one of the inputs and `force` does not allow that."""
@@ -37,10 +39,17 @@ def check_model_file(output: Path, force: bool = False) -> None:
         raise OutputError(f"{output}: is a folder. Give a file name, for example {output / 'part.vwkde'}.")
     _check_regular(output)
     if not force and output.exists() and stated_digest(output) is None:
-        raise OutputError(
-            f"{output}: already exists and is not a model file. Choose another name, or overwrite it with --force."
-        )
+        raise OutputError(_OF_ANOTHER_KIND.format(output=output, kind="model file"))
     check_writable(output.parent)
+
+
+def check_reference_file(output: Path, inputs: Iterable[Path], force: bool = False) -> None:
+    """Raise an error if a reference for drift cannot be written, or would replace a file that is none."""
+    from vwkde.monitoring._reference import is_reference
+
+    check_file(output, inputs, force)
+    if not force and output.exists() and not is_reference(output):
+        raise OutputError(_OF_ANOTHER_KIND.format(output=output, kind="reference"))
 
 
 def _check_regular(output: Path) -> None:

@@ -168,6 +168,10 @@ class LaggedInformation(Tabular):
             for lag, each in self.estimates.items()
         )
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return html.card("information by lag", *str(self).splitlines())
+
     def _answers(self) -> dict[str, Any]:
         first = next(iter(self.estimates.values()))
         values = {lag: estimate.value for lag, estimate in self.estimates.items()}

@@ -93,7 +93,7 @@ def drift(
     Examples
     --------
     >>> import numpy as np, vwkde
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(3)
     >>> before = rng.normal(size=(400, 3))
     >>> after = rng.normal(size=(300, 3))
     >>> after[:, 1] = 0.8 * after[:, 0] + 0.6 * after[:, 1]  # each column alone is as before

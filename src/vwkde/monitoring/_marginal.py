@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from vwkde.monitoring._columns import Bins
-from vwkde.monitoring._scores import scores_of
+from vwkde.monitoring._scores import largest_of, scores_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -17,7 +17,7 @@ def column_scores(bins: list[Bins], labels: Labels) -> Floats:
     """Return the score of each column, for the data and each permutation.
 
     Two statistics look at a column: Anderson and Darling's at the order of numbers, a chi-squared one at the shares of
-    few bins. The higher of their scores counts.
+    few bins. The higher of their scores counts, for what the choice between them leaves of it.
     """
     weight = labels.astype(np.float32)
     return np.stack([_scores(each, weight) for each in bins])
@@ -27,7 +27,7 @@ def _scores(bins: Bins, weight: NDArray[np.float32]) -> Floats:
     statistics = [_chi_squared(*_shares(bins.coarse, weight))]
     if bins.ordered:
         statistics.append(_anderson_darling(*_shares(bins.codes, weight)))
-    return np.asarray(scores_of(np.stack(statistics)).max(axis=0))
+    return largest_of(list(scores_of(np.stack(statistics))))
 
 
 def _shares(codes: Ints, weight: NDArray[np.float32]) -> tuple[Floats, Floats]:

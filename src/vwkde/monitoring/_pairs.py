@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde.monitoring._columns import Column, features_of
-from vwkde.monitoring._scores import scores_of
+from vwkde.monitoring._scores import largest_of, scores_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -35,7 +35,7 @@ def pair_scores(columns: list[Column], labels: Labels, random: np.random.Generat
     both = [column for column, each in enumerate(columns) if each.is_category]
     for pair, scores in folded.items():
         if not set(pair) <= set(both):  # categories are not folded
-            plain[pair] = np.maximum(plain[pair], scores) if pair in plain else scores
+            plain[pair] = largest_of([plain[pair], scores]) if pair in plain else scores
     return plain
 
 

@@ -14,6 +14,7 @@ from vwkde._data.frames import Frame
 from vwkde._data.groups import check_groups
 from vwkde._data.intake import check_table
 from vwkde._data.reading import Reading
+from vwkde._data.validation import check_two_rows
 from vwkde._runtime.files import whole_file
 from vwkde.monitoring._drift import MOST_ROWS, drift
 from vwkde.monitoring._result import DriftResult
@@ -95,10 +96,10 @@ class DriftReference:
         Raises
         ------
         ValueError
-            If the table cannot be used.
+            If the table cannot be used, or has fewer than two rows.
         """
         frame = read_frame(reference, NAMES[0])
-        check_table(frame, NAMES[0], Reading(missing, dates))
+        check_two_rows(len(check_table(frame, NAMES[0], Reading(missing, dates)).values), NAMES[0])
         numbers = check_groups(groups, frame.table.num_rows, "DriftReference.fit")
         rows = frame.table.num_rows
         if rows > MOST_ROWS:
@@ -204,6 +205,17 @@ class DriftReference:
         columns = tuple(table.column_names) if settings["named"] else None
         frame = Frame(table, columns, settings["chosen"])
         return cls(frame, groups, settings["rows"], settings["missing"], settings["dates"])
+
+
+def is_reference(path: Path) -> bool:
+    """Return whether a file is a reference, as far as its beginning and end tell."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return _KEY in (pq.read_schema(path).metadata or {})
+    except (OSError, pa.ArrowInvalid):
+        return False
 
 
 def _read(path: Path) -> tuple["pa.Table", dict[str, Any]]:

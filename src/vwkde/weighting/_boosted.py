@@ -7,7 +7,6 @@ the smallest loss on held-out rows, and the weight of a row comes from models th
 """
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -20,28 +19,30 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from vwkde._compute import parallel
 from vwkde._data.sample import Sample
 from vwkde._fit.averaging import Average, Member
-from vwkde._fit.candidates import Space
 from vwkde._fit.fitted import Fitted, Problem
 from vwkde._fit.guided_ratio import GuideAlone
 from vwkde._fit.spaces import as_given
+from vwkde._models.folds import deal_folds
 from vwkde._models.guides.boosting import OnSteps, fit_boosting
 from vwkde._models.guides.classifiers import WORTH_THREADS
-from vwkde._models.guides.cross_fit import cross_fit
+from vwkde._models.guides.cross_fit import FOLDS, CrossFitted, collect
 from vwkde._models.log_loss import log_loss
 from vwkde.ratio import DensityRatio
-from vwkde.weighting._smooth import SmoothLogRatio, fit_smooth
+from vwkde.weighting._smooth import Samples, SmoothLogRatio
+from vwkde.weighting._smooth_folds import Folds, fit_smooth_without_folds
 
 Floats = NDArray[np.float64]
 
 FEWEST_ROWS = 1_000
 """Rows of the smaller sample from which trees are worth trying alone."""
-_MOST_TREES = 300
+_MOST_TREES = 60, 300
+"""Trees that are tried first, and that are tried at most."""
 _EVERY = 20
 """Trees between two numbers of them that are compared."""
 _STEP, _LEAVES, _LEAST_ROWS = 0.05, 10, 200
 """Small steps of small trees with many rows in each leaf: there is little left to correct."""
-_TRIAL_ROWS = 20_000
-"""Rows of each sample that the number of trees is chosen with, and judged by."""
+_LEARNT_ROWS, _JUDGED_ROWS = 50_000, 10_000
+"""Rows of each sample that trees learn from and are judged by at most, to choose their number."""
 
 
 class BoostedRatio(DensityRatio):
@@ -49,10 +50,25 @@ class BoostedRatio(DensityRatio):
 
     def _fit_problem(self, problem: Problem) -> Fitted:
         space = as_given(problem, ("boosting",))
-        trees = _count_trees(space, problem.numerics.seed)
-        guide = cross_fit("boosting", space.samples, problem.numerics.seed, partial(_fit, trees))
+        few = sum(sample.points.size for sample in space.samples) < WORTH_THREADS
+        with parallel.at_most(1 if few else None):
+            guide = _cross_fitted(space.samples, problem.numerics.seed)
         member = Member(space.coordinates, space.name, GuideAlone(guide, space.samples))
         return Fitted(problem.samples, Average((member,)), problem.gaussians, problem.numerics)
+
+
+def _cross_fitted(samples: Samples, seed: int) -> CrossFitted:
+    """Return smooth models without each fold, corrected by trees."""
+    p, q = (deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in samples)
+    folds = Folds(samples, (p, q), FOLDS)
+    smooth = fit_smooth_without_folds(folds)
+    trees = _count_trees(folds, smooth)
+
+    def corrected(fold: int) -> TreesBeyondSmooth:
+        with parallel.single_threaded():
+            return _with_trees(trees, smooth[fold], folds.without(fold))
+
+    return collect("boosting", tuple(parallel.run(corrected, range(FOLDS), "guides")), samples, folds.of_rows)
 
 
 @dataclass(frozen=True)
@@ -79,17 +95,16 @@ class TreesBeyondSmooth:
                 yield smooth + np.asarray(odds) - guide.prior_log_odds + self.level
 
 
-def _fit(trees: int, numerator: Sample, denominator: Sample) -> TreesBeyondSmooth:
-    """Return a smooth model with so many trees on top.
+def _with_trees(trees: int, smooth: SmoothLogRatio, samples: Samples) -> TreesBeyondSmooth:
+    """Return a smooth model with that many trees on top.
 
     The trees compare the samples with weights by which these would be equal, were the smooth model right. If both get
     the same share of the correction, no weight becomes large.
     """
-    smooth = fit_smooth(numerator, denominator)
     if not trees:
         return TreesBeyondSmooth(smooth, None, 0.0)
     (p, p_level), (q, q_level) = (
-        _corrected(sample, sign * smooth(sample.points) / 2) for sample, sign in ((numerator, -1), (denominator, 1))
+        _corrected(sample, sign * smooth(sample.points) / 2) for sample, sign in zip(samples, (-1, 1), strict=True)
     )
     return TreesBeyondSmooth(smooth, fit_boosting(_trees(trees), p, q), p_level - q_level)
 
@@ -112,23 +127,28 @@ def _trees(count: int) -> HistGradientBoostingClassifier:
     )
 
 
-def _count_trees(space: Space, seed: int) -> int:
-    """Return how many trees have the smallest loss on rows that they have not seen."""
-    random = np.random.default_rng(seed)
-    parts = [_split(sample, random) for sample in space.samples]
-    judged = parts[0][1], parts[1][1]
-    few = sum(sample.points.size for sample in judged) < WORTH_THREADS
-    with parallel.single_threaded() if few else nullcontext():
-        fitted = _fit(_MOST_TREES, parts[0][0], parts[1][0])
-        stages = zip(*(fitted.stages(sample.points) for sample in judged), strict=True)
-        return _EVERY * int(np.argmin([log_loss((p, q), judged) for p, q in stages]))
+def _count_trees(folds: Folds, smooth: list[SmoothLogRatio]) -> int:
+    """Return how many trees have the smallest loss on rows that they have not seen.
+
+    Many trees are tried only if a few leave something to correct. As many folds are judged as there are rows to use.
+    """
+    judged = int(np.ceil(folds.count * _JUDGED_ROWS / min(map(len, folds.samples))))
+    trials = range(min(folds.count, judged))
+    for most in _MOST_TREES:
+        losses = np.sum(parallel.run(partial(_losses, folds, smooth, most), trials), axis=0)
+        best = int(np.argmin(losses))
+        if _EVERY * best < most:
+            break
+    return _EVERY * best
 
 
-def _split(sample: Sample, random: np.random.Generator) -> tuple[Sample, Sample]:
-    """Return rows to learn from and rows to judge by; groups are not split."""
-    if sample.group is not None:
-        half = (random.permutation(sample.group.max() + 1) % 2)[sample.group] == 0
-        return sample.subset(half).thinned(_TRIAL_ROWS, random), sample.subset(~half).thinned(_TRIAL_ROWS, random)
-    order = random.permutation(len(sample))
-    most = min(_TRIAL_ROWS, len(sample) // 2)
-    return sample.subset(order[:most]), sample.subset(order[most : 2 * most])
+def _losses(folds: Folds, smooth: list[SmoothLogRatio], most: int, fold: int) -> list[float]:
+    """Return the loss at the rows of a fold, without trees and after some and more of them by the other folds."""
+    random = np.random.default_rng(fold)
+    learnt, judged = (
+        (p.thinned(most_rows, random), q.thinned(most_rows, random))
+        for (p, q), most_rows in ((folds.without(fold), _LEARNT_ROWS), (folds.alone(fold), _JUDGED_ROWS))
+    )
+    with parallel.single_threaded():
+        stages = _with_trees(most, smooth[fold], learnt)
+        return [log_loss((p, q), judged) for p, q in zip(*(stages.stages(x.points) for x in judged), strict=True)]

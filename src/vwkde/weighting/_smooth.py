@@ -1,37 +1,24 @@
 """A smooth log ratio of many rows: logistic regression on functions of single columns and of pairs of columns.
 
-Each column has a few functions in ascending order: its normal score, the square of it, and cosines of its rank that
-swing faster and faster. A pair of columns has products of these, as long as the product of their two orders is small (a
-hyperbolic cross): what depends on two columns at once is mostly smooth in one of them. The ridge grows with the fourth
-power of the order, as for a function whose second derivatives are bounded.
-
+The ridge grows with the fourth power of the order of a function, as for one whose second derivatives are bounded.
 Newton's method starts with some of the rows. The step that is left is then made with all of them.
 """
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, ndtri
+from scipy.special import expit
 
 from vwkde._data.sample import Sample
+from vwkde.weighting._basis import Basis, Singles, make_basis
 
 Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-"""In single precision the sums take half the time, and are far more exact than the rows determine them."""
+Samples = tuple[Sample, Sample]
 
-_HIGHEST = 12
-"""Highest order of a function of one column, and highest product of two orders."""
-_MOST_ALONE, _MOST_TERMS, _MOST_PLAIN = 300, 600, 1_000
-"""Functions of single columns, and terms in all; with many columns the orders are lower. Plain products of two columns
-matter most, and may be more."""
 _RIDGE = 10.0
 """Precision of the coefficients of order one, as if that many rows had shown them to be zero."""
-_KNOTS = 200
-_FARTHEST = 0.0005
-"""Share of rows beyond the outermost knots."""
 _FIRST_ROWS, _MOST_ROWS = 10_000, 50_000
 """Rows of each sample that the first steps use, and that are used at most."""
 _MOST_WORK = 1e10
@@ -39,34 +26,6 @@ _MOST_WORK = 1e10
 _STEPS, _HALVINGS = 8, 5
 _SMALL_GAIN = 1e-4
 """Gain of a step in the log likelihood of a row below which no more steps are made with some of the rows."""
-
-
-class Term(NamedTuple):
-    """A product of functions: column and order of each, and what it is scaled by."""
-
-    factors: tuple[tuple[int, int], ...]
-    scale: float
-
-
-@dataclass(frozen=True)
-class Basis:
-    """The terms, and for each column the values and ranks between which its rank is interpolated."""
-
-    knots: tuple[tuple[Floats, Floats], ...]
-    orders: tuple[int, ...]
-    terms: tuple[Term, ...]
-
-    def __call__(self, x: Floats) -> Singles:
-        """Return the terms of rows, (terms, rows); the first is a constant."""
-        columns = [_functions(*each) for each in zip(x.T, self.knots, self.orders, strict=True)]
-        result = np.empty((1 + len(self.terms), len(x)), dtype=np.float32)
-        result[0] = 1.0
-        for row, term in zip(result[1:], self.terms, strict=True):
-            first, *others = (columns[column][order - 1] for column, order in term.factors)
-            np.multiply(first, np.float32(term.scale), out=row)
-            for other in others:
-                row *= other
-        return result
 
 
 @dataclass(frozen=True)
@@ -86,77 +45,48 @@ class SmoothLogRatio:
 def fit_smooth(numerator: Sample, denominator: Sample) -> SmoothLogRatio:
     """Return the log ratio of two samples, both with equal weight."""
     random = np.random.default_rng(0)
-    few = [sample.thinned(_FIRST_ROWS, random) for sample in (numerator, denominator)]
+    start = fit_start((numerator, denominator), random)
+    most = most_rows(start.basis)
+    samples = numerator.thinned(most, random), denominator.thinned(most, random)
+    if max(map(len, samples)) <= _FIRST_ROWS:
+        return start
+    return SmoothLogRatio(start.basis, make_problem(start.basis, samples).step(start.coefficients)[0])
+
+
+def fit_start(samples: Samples, random: np.random.Generator) -> SmoothLogRatio:
+    """Return the log ratio by some of the rows."""
+    few = samples[0].thinned(_FIRST_ROWS, random), samples[1].thinned(_FIRST_ROWS, random)
     basis = make_basis(np.concatenate([sample.points for sample in few]))
-    most = int(np.clip(_MOST_WORK / (1 + len(basis.terms)) ** 2, _FIRST_ROWS, _MOST_ROWS))
-    samples = [sample.thinned(most, random) for sample in (numerator, denominator)]
-    problem = _problem(basis, few)
+    problem = make_problem(basis, few)
     coefficients, loss = np.zeros(1 + len(basis.terms)), np.inf
     for _ in range(_STEPS):
         before = loss
         coefficients, loss = problem.step(coefficients)
         if before - loss < _SMALL_GAIN:
             break
-    if len(samples[0]) + len(samples[1]) > len(few[0]) + len(few[1]):
-        coefficients, _ = _problem(basis, samples).step(coefficients)
     return SmoothLogRatio(basis, coefficients)
 
 
-def make_basis(x: Floats) -> Basis:
-    """Return the terms for the columns of pooled rows, as many as there may be."""
-    knots = tuple(_knots(column) for column in x.T)
-    highest = _highest_alone(x.shape[1])
-    orders = tuple(min(highest, len(values) - 1) for values, _ in knots)
-    alone = [
-        Term(((column, order),), order**-2.0) for column, most in enumerate(orders) for order in range(1, most + 1)
-    ]
-    pairs: list[Term] = []
-    for product in range(1, _HIGHEST + 1):
-        more = [
-            term for one, other in combinations(range(len(orders)), 2) for term in _pair(one, other, orders, product)
-        ]
-        if len(alone) + len(pairs) + len(more) > (_MOST_PLAIN if product == 1 else _MOST_TERMS):
-            break
-        pairs += more
-    return Basis(knots, orders, (*alone, *pairs))
+def most_rows(basis: Basis) -> int:
+    """Return how many rows of each sample the last step uses at most."""
+    return int(np.clip(_MOST_WORK / (1 + len(basis.terms)) ** 2, _FIRST_ROWS, _MOST_ROWS))
 
 
-def _highest_alone(columns: int) -> int:
-    """Return the highest order of a function of one column, so that there is room for plain products if possible."""
-    beside_products = _MOST_PLAIN // columns - (columns - 1) // 2 - 1
-    most = _MOST_ALONE // columns
-    return int(np.clip(min(most, beside_products) if beside_products >= 2 else most, 1, _HIGHEST))
+class Slopes(NamedTuple):
+    """Gradient and curvature of the log likelihood of some rows, the sum of their weights, and their number."""
+
+    gradient: Floats
+    curvature: Floats
+    weight: float
+    rows: int
 
 
-def _pair(one: int, other: int, orders: tuple[int, ...], product: int) -> list[Term]:
-    """Return the products of functions of two columns whose orders have this product."""
-    first = [order for order in range(1, min(product, orders[one]) + 1) if product % order == 0]
-    both = [((one, order), (other, product // order)) for order in first if product // order <= orders[other]]
-    return [Term(factors, product**-2.0) for factors in both]
-
-
-def _knots(column: Floats) -> tuple[Floats, Floats]:
-    """Return values of a column and the ranks there, from 0 to 1; equal values have their middle rank."""
-    values, counts = np.unique(column, return_counts=True)
-    rank = (np.cumsum(counts) - counts / 2) / len(column)
-    if len(values) <= _KNOTS:
-        return values, rank
-    inner = np.linspace(0, 1, _KNOTS)[1:-1]
-    kept = np.unique(np.searchsorted(rank, [_FARTHEST, *inner, 1 - _FARTHEST]).clip(0, len(values) - 1))
-    return values[kept], rank[kept]
-
-
-def _functions(column: Floats, knots: tuple[Floats, Floats], highest: int) -> Singles:
-    """Return the functions of a column, (orders, rows)."""
-    rank = np.interp(column, *knots).astype(np.float32)
-    score = ndtri(rank)
-    functions = [score, (score**2 - 1) / np.sqrt(np.float32(2))]
-    waves = [np.full_like(rank, np.sqrt(2)), np.sqrt(np.float32(2)) * np.cos(np.float32(np.pi) * rank)]
-    twice = 2 * np.cos(np.float32(np.pi) * rank)
-    for order in range(2, highest + 1):  # the cosines of multiples of an angle, each by the two before
-        waves.append(twice * waves[-1] - waves[-2])
-        functions += waves[-1:] if order > 2 else []
-    return np.asarray(functions[:highest], dtype=np.float32)
+def slopes_at(terms: Singles, label: Singles, weight: Singles, log_odds: Singles) -> Slopes:
+    """Return the slopes of the log likelihood of rows with these log odds."""
+    probability = expit(log_odds)
+    gradient = (terms @ (weight * (label - probability))).astype(np.float64)
+    scaled = terms * np.sqrt(weight * probability * (1 - probability))
+    return Slopes(gradient, (scaled @ scaled.T).astype(np.float64), float(weight.sum()), len(label))
 
 
 @dataclass(frozen=True)
@@ -174,13 +104,16 @@ class Problem:
         return float((self.weight @ losses + 0.5 * self.ridge @ coefficients**2) / len(losses))
 
     def step(self, coefficients: Floats) -> tuple[Floats, float]:
-        """Return the coefficients after a step of Newton's method, halved until it is a gain, and their loss."""
-        log_odds = coefficients.astype(np.float32) @ self.terms
-        probability = expit(log_odds)
-        gradient = self.terms @ (self.weight * (self.label - probability)) - self.ridge * coefficients
-        scaled = self.terms * np.sqrt(self.weight * probability * (1 - probability))
-        step = np.linalg.solve((scaled @ scaled.T).astype(np.float64) + np.diag(self.ridge), gradient)
-        along, before = step.astype(np.float32) @ self.terms, self.loss(log_odds, coefficients)
+        """Return the coefficients after a step of Newton's method, and their loss."""
+        slopes = slopes_at(self.terms, self.label, self.weight, coefficients.astype(np.float32) @ self.terms)
+        gradient = slopes.gradient - self.ridge * coefficients
+        step = np.linalg.solve(slopes.curvature + np.diag(self.ridge), gradient)
+        return self.moved(coefficients, np.asarray(step, dtype=np.float64))
+
+    def moved(self, coefficients: Floats, step: Floats) -> tuple[Floats, float]:
+        """Return the coefficients after a step, halved until it is a gain, and their loss."""
+        log_odds, along = (each.astype(np.float32) @ self.terms for each in (coefficients, step))
+        before = self.loss(log_odds, coefficients)
         for size in 0.5 ** np.arange(_HALVINGS):
             loss = self.loss(log_odds + np.float32(size) * along, coefficients + size * step)
             if loss <= before:
@@ -188,11 +121,17 @@ class Problem:
         return coefficients, before
 
 
-def _problem(basis: Basis, samples: list[Sample]) -> Problem:
+def make_problem(basis: Basis, samples: Samples) -> Problem:
+    """Return the problem of some rows, in which both samples count the same."""
     rows = sum(map(len, samples))
     terms = basis(np.concatenate([sample.points for sample in samples]))
     label = np.repeat(np.array([1, 0], dtype=np.float32), [len(sample) for sample in samples])
     weight = np.concatenate([sample.weight * rows / (2 * sample.weight.sum()) for sample in samples])
-    ridge = np.full(len(terms), _RIDGE)
-    ridge[0] = np.finfo(np.float32).eps * rows  # the level is free
-    return Problem(terms, label, weight.astype(np.float32), ridge)
+    return Problem(terms, label, weight.astype(np.float32), ridge_of(len(terms), rows))
+
+
+def ridge_of(terms: int, rows: int) -> Floats:
+    """Return the ridge of the coefficients of terms, the first of which is the level and free."""
+    ridge = np.full(terms, _RIDGE)
+    ridge[0] = np.finfo(np.float32).eps * rows
+    return ridge

@@ -183,7 +183,7 @@ def _best_form(guide: Any, samples: Samples, seed: int, only: Fit | None) -> Cro
                 return form(*(part if by_moments else _at_most(most_rows, part, seed) for part in parts))
 
         models = tuple(parallel.run(without, range(FOLDS), "guides"))
-        return replace(_collect(guide, models, samples, folds), fit=form)
+        return replace(collect(guide, models, samples, folds), fit=form)
 
     best = fit(forms[0])
     for form in forms[1:]:
@@ -199,9 +199,8 @@ def _at_most(rows: float, sample: Sample, seed: int) -> Sample:
     return sample if len(sample) <= rows else sample.thinned(int(rows), np.random.default_rng(seed))
 
 
-def _collect(
-    form: Any, models: tuple[Guide, ...], samples: Samples, folds: tuple[NDArray[np.intp], ...]
-) -> CrossFitted:
+def collect(form: Any, models: tuple[Guide, ...], samples: Samples, folds: tuple[NDArray[np.intp], ...]) -> CrossFitted:
+    """Return models without each fold as a guide, with the values of each at the rows that it has not seen."""
     held_out = np.empty(len(samples[0])), np.empty(len(samples[1]))
 
     def fill(part: tuple[int, int]) -> None:

@@ -1,0 +1,83 @@
+"""A CSV file that cannot be read as it was meant is refused, with the line or the column and what helps."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import vwkde
+from vwkde._data.tables import read_table
+
+ROWS = 40
+NUMBERS = np.random.default_rng(0).normal(5, 2, size=(ROWS, 2)).round(3)
+LINES = [f"{a},{b},{'uv'[k % 2]}" for k, (a, b) in enumerate(NUMBERS)]
+HEAD = "x,y,kind"
+
+
+def write(folder, lines):
+    path = folder / "odd.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def changed(line, text):
+    return [HEAD, *LINES[: line - 2], text, *LINES[line - 1 :]]
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (changed(7, "?,3.1,u"), r"column 'x' has text among its numbers: '\?' in line 7 \(1 of 40 values are text\)"),
+        ([*changed(9, "1,n.a. (a),u"), ",-,v"], r"column 'y' .*'n\.a\. \(a\)' in line 9 \(2 of 41 values"),
+        ([HEAD, "[mm],[s],[-]", *LINES], r"column 'x' has text among its numbers: '\[mm\]' in line 2"),
+        ([HEAD, *LINES, "Total,,"], r"column 'x' has text among its numbers: 'Total' in line 42"),
+        ([HEAD, *(f"{a},{b} mm,u" for a, b in NUMBERS)], r"'y' has numbers that are written as text, .* '\d.* mm'"),
+        ([HEAD, *(f'{a},"1,{k:03d}",u' for k, (a, _) in enumerate(NUMBERS))], r"'y' has numbers .* '1,000'"),
+        ([HEAD, *(f"{a},{b} %,u" for a, b in NUMBERS)], r"'y' has numbers that are written as text, .* %'"),
+        (changed(7, '"3.2,4.1,u'), r"line 7 has a quotation mark that is not closed: '\"3\.2,4\.1,u'"),
+        (changed(5, "3.2;4.1;u"), r"line 5 has 1 field, the first line has 3, divided by ',': '3\.2;4\.1;u'"),
+        (changed(5, "3.2,4.1,u,7"), r"line 5 has 4 fields, the first line has 3"),
+        (["My table", "", HEAD, *LINES], r"line 3 has 1 field, the first line has 2, divided by ' '"),
+        ([HEAD], "the file has no rows"),
+    ],
+)
+def test_the_place_is_named_in_one_line(tmp_path, lines, words):
+    path = write(tmp_path, lines)
+    with pytest.raises(ValueError, match=words) as error:
+        read_table(path)
+    assert "\n" not in str(error.value)
+    assert "categor" not in str(error.value)
+    with pytest.raises(ValueError, match=words):
+        vwkde.mutual_information_matrix(path)
+
+
+def test_a_column_that_is_not_asked_for_may_be_odd(tmp_path):
+    path = write(tmp_path, changed(7, "?,3.1,u"))
+    assert read_table(path, ["y", "kind"]).table.num_rows == ROWS
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [["1", "2", "3a", "3b"][k % 4] for k in range(ROWS)],  # a class may have a letter
+        [f"{k}{'abcdefgh'[k % 8]}" for k in range(ROWS)],  # so may an id
+        [f"part {k}" for k in range(ROWS)],
+        ["yes" if k % 2 else "" for k in range(ROWS)],
+    ],
+)
+def test_texts_that_were_never_numbers_pass(tmp_path, column):
+    path = write(tmp_path, ["x,code", *(f"{x},{code}" for (x, _), code in zip(NUMBERS, column, strict=True))])
+    assert str(read_table(path).table.schema.field("code").type) == "string"
+
+
+def test_spaces_after_a_delimiter_are_no_part_of_names_and_texts(tmp_path):
+    path = write(tmp_path, ["x, y, kind", *(line.replace(",", ", ") for line in LINES)])
+    table = read_table(path).table
+    assert table.column_names == ["x", "y", "kind"]
+    assert set(table.column("kind").to_pylist()) == {"u", "v"}
+    np.testing.assert_array_equal(table.column("y"), NUMBERS[:, 1])
+
+
+def test_a_column_of_another_kind_is_told_as_what_it_is():
+    one, other = pd.DataFrame({"y": ["a", "b"] * 20}), pd.DataFrame({"y": np.arange(40.0)})
+    with pytest.raises(ValueError, match=r"Column 'y' must .*\. Got text \((large_)?string\) and"):
+        vwkde.kl_divergence(one, other)
