@@ -150,7 +150,7 @@ def test_columns_are_matched_by_name():
 
 def test_a_text_column_is_named():
     frame = pd.DataFrame(P, columns=list("abc"))
-    with pytest.raises(ValueError, match=r"Column 'c' .* text or categories \(.*string\) and numbers \(double\)"):
+    with pytest.raises(ValueError, match=r"Column 'c' .* text \(.*string\) and numbers \(double\)"):
         vwkde.kl_divergence(frame.assign(c="text"), frame)
 
 

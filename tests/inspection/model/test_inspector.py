@@ -59,7 +59,7 @@ def test_the_stated_rate_of_good_images_is_rejected(inspector):
 
 def test_saved_and_loaded_scores_are_equal_to_the_last_bit(inspector, tmp_path):
     inspector.save(tmp_path / "part.vwkde")
-    loaded = SurfaceInspector.load(tmp_path / "part.vwkde")
+    loaded = SurfaceInspector.load(str(tmp_path / "part.vwkde"))
     for image in (surface(77), surface(78, defect=True)):
         one, other = inspector.check(image), loaded.check(image)
         assert (one.score, one.p_value, one.threshold, one.nearest) == (
@@ -70,7 +70,7 @@ def test_saved_and_loaded_scores_are_equal_to_the_last_bit(inspector, tmp_path):
         )
         np.testing.assert_array_equal(one.log_ratio, other.log_ratio)
         assert one.map_threshold == other.map_threshold
-    loaded.save(tmp_path / "again.vwkde")
+    loaded.save(str(tmp_path / "again.vwkde"))
     (arrays, settings, digest), (first_arrays, first_settings, first_digest) = (
         read_container(tmp_path / name) for name in ("again.vwkde", "part.vwkde")
     )

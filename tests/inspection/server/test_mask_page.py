@@ -152,3 +152,24 @@ def test_a_brush_draws_and_erases_and_the_saved_mask_comes_back(page, model):
     expect(page.locator("#mask-share")).not_to_have_text("0.0 % ignored")
     page.locator("#mask-clear").click()
     expect(page.locator("#mask-share")).to_have_text("0.0 % ignored")
+
+
+@needs_chromium
+def test_nothing_can_be_drawn_before_the_saved_mask_has_arrived(page, model):
+    drag(page, (0.25, 0.5), (0.75, 1.0))
+    saved(page, model)
+    page.reload()
+    expect(page.locator("#rate")).not_to_be_empty()
+    page.locator("#files").set_input_files([model.parent / "fine.png"])
+    expect(page.locator("#score")).not_to_be_empty()
+    hidden = []
+
+    def look_and_go_on(route):
+        hidden.append(page.locator("#mask-tools").is_hidden())
+        route.continue_()
+
+    page.route("**/api/mask", look_and_go_on)
+    page.locator("#mask-on").check()
+    expect(page.locator("#mask-share")).to_have_text("25.0 % ignored")
+    expect(page.locator("#mask-tools")).to_be_visible()
+    assert hidden == [True]

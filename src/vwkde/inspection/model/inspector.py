@@ -247,14 +247,14 @@ class SurfaceInspector(ChecksImages):
         self._learnt = replace(learnt, scores=replace(learnt.scores, bad=scores), changes=(*learnt.changes, change))
         return self
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the fitted inspector to one file, which `load` reads.
 
         The file contains numbers and settings, but no code. The features must be named ones.
 
         Parameters
         ----------
-        path : Path
+        path : str or Path
             The model file; an existing file is replaced. If the inspector was loaded from this file or saved to it
             before, the file must not have changed since.
 
@@ -286,12 +286,12 @@ class SurfaceInspector(ChecksImages):
             )
         settings = self.false_reject_rate, self.candidates, self.random_state
         model = SavedModel(stored_name(self.features), *settings, learnt, ignored=self.ignore)
-        self._origin = write_model(path, model, self._origin)
+        self._origin = write_model(Path(path), model, self._origin)
 
     @classmethod
     def load(
         cls,
-        path: Path,
+        path: str | Path,
         *,
         n_threads: int | None = None,
         engine: Literal["auto", "dask"] = "auto",
@@ -301,7 +301,7 @@ class SurfaceInspector(ChecksImages):
 
         Parameters
         ----------
-        path : Path
+        path : str or Path
             The model file.
         n_threads, engine, device
             As for the class. They are not stored in the model file.
@@ -316,7 +316,7 @@ class SurfaceInspector(ChecksImages):
         ModelFileError
             If the file is missing, damaged, or not a model file that this version can read.
         """
-        saved = read_model(path)
+        saved = read_model(Path(path))
         inspector = cls(
             features=saved.features,
             false_reject_rate=saved.false_reject_rate,

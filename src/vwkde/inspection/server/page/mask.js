@@ -14,6 +14,7 @@ export class Mask {
   #box = null; // the rectangle that keys move, in pixels
   #from = null; // where the mouse went down
   #before = null;
+  #isOn = false;
   #isLoaded = false;
 
   constructor(canvas, notify) {
@@ -30,16 +31,17 @@ export class Mask {
     $("mask-save").addEventListener("click", () => this.save());
   }
 
-  // Show or hide the mask; the saved one is fetched first.
+  // Show or hide the mask; the saved one is fetched first, since it would cover what is drawn before it arrives.
   async toggle(isOn, { image_width: width, image_height: height }) {
-    this.canvas.hidden = $("mask-tools").hidden = !isOn;
-    if (!isOn) return;
-    if (!this.#isLoaded || this.canvas.width !== width || this.canvas.height !== height) {
+    this.#isOn = isOn;
+    if (isOn && (!this.#isLoaded || this.canvas.width !== width || this.canvas.height !== height)) {
       Object.assign(this.canvas, { width, height });
       const saved = await api.mask().catch((error) => this.notify(error.message));
       if (saved) await this.#take(saved);
       this.#isLoaded = true;
     }
+    this.canvas.hidden = $("mask-tools").hidden = !this.#isOn;
+    if (!this.#isOn) return;
     this.#box = this.#middle();
     this.#show();
     this.canvas.focus();
