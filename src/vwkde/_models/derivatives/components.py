@@ -3,6 +3,7 @@
 `tied.py` and `full.py` say what a step is, for components with one covariance and with one each.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -42,11 +43,8 @@ class Rows(Protocol):
         """Return the components after one step, and the mean log likelihood of those before it."""
 
 
-class MakeRows(Protocol):
-    """Makes such rows of a centred sample."""
-
-    def __call__(self, x: Floats) -> Rows:
-        """Return the rows."""
+MakeRows = Callable[[Floats], Rows]
+"""Makes such rows of a centred sample."""
 
 
 def fit_components(
