@@ -44,7 +44,7 @@ def test_intervals_hold_weak_correlations_between_many_columns(seed):
     """No model finds them in so few rows: the value is nearly zero, and the interval must know what can hide."""
     random = np.random.default_rng(seed)
     off = np.triu(random.normal(size=(40, 40)), 1)
-    correlation = np.eye(40) + 0.0215 * (off + off.T)
+    correlation = np.eye(40) + 0.0225 * (off + off.T)
     truth = -0.5 * np.linalg.slogdet(correlation)[1]
     p = random.normal(size=(300, 40)) @ np.linalg.cholesky(correlation).T
     estimate = vwkde.kl_divergence(p, random.normal(size=(300, 40)))

@@ -25,8 +25,8 @@ class ChecksImages(ChangesWithImages):
 
         Parameters
         ----------
-        image : ndarray of shape (height, width)
-            A gray image of the same shape as the good ones, or of any if there is a `size`, with values as for `fit`.
+        image : ndarray of shape (height, width), or (height, width, 3) with colours
+            An image of the same shape as the good ones, or of any if there is a `size`, with values as for `fit`.
         name : str, default="image"
             The name of the image in the result and in errors.
 
