@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -6,7 +8,7 @@ import vwkde
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._models.neighbours import ByNeighbours
 from vwkde.exceptions import DegenerateDataWarning
-from vwkde.information._opinions import Opinion, with_neighbours
+from vwkde.information._opinions import Opinion, _still_missed, with_neighbours
 from vwkde.information._pairing import make_pairs, pairs_in_folds
 
 
@@ -161,6 +163,30 @@ def test_neighbours_that_clearly_see_more_move_the_estimate_and_no_others_do():
     assert after(0.5, 0.6 + noise).open_above  # as fast as in an exact relation
     # finer is still more: the rise is in doubt, and half of the half of it that is added to the neighbours
     assert after(0.0, 0.2 + noise).systematic_error == pytest.approx(np.linalg.norm([0.2, 0.05, 0.05]))
+
+
+def test_neighbours_in_two_columns_replace_a_fit_without_a_model_and_what_both_disagree_about_is_in_doubt():
+    estimate = vwkde.Estimate(1.0, 0.1, "mutual-information")
+    log_ratio = 1 + np.tile([-1.0, 1.0], 200)
+
+    def after(more, columns, share=0.0):
+        x = np.arange(400.0)[:, None]
+        paired = make_pairs(x, np.tile(x, (1, columns - 1)), np.arange(400), 0)
+        fitted = replace(estimate, diagnostics={"copula_share": share})
+        seen = ByNeighbours(log_ratio + more + np.tile([0.1, -0.1], 200), np.zeros(400))
+        return with_neighbours(Opinion(fitted, log_ratio, 0.0), seen, paired, may_replace=True).estimate
+
+    for more in (0.4, -0.4):
+        assert after(more, columns=2).value == pytest.approx(1 + more)
+        assert after(more, columns=3).systematic_error == pytest.approx(0.2)
+    assert after(-0.4, columns=4).value == after(-0.4, columns=2, share=0.5).value == 1.0
+
+
+def test_what_boxes_still_miss_is_more_than_what_the_last_halving_showed_in_many_columns():
+    # a box half as large in volume is smaller by 2 ** (1 / d): the squares of the widths, 1, 2 ** (-2 / d), ... add up
+    for columns in (2, 4, 6):
+        halvings = 2.0 ** (-2 / columns * np.arange(1, 400))
+        assert _still_missed(columns) == pytest.approx(halvings.sum())
 
 
 def test_independent_columns_have_none():

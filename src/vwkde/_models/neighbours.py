@@ -36,8 +36,8 @@ MOST_COLUMNS, _FEW_COLUMNS = 6, 4
 _FEWEST_ROWS = 50
 COUNTS = (3, 6, 12)
 _STRETCHES = (0.25, 1.0, 4.0)
-_TEMPERATURE = 0.25
-"""Share of the log likelihood that enters the shares, as among fitted candidates."""
+_TEMPERATURE = 0.1
+"""Share of the log likelihood that enters the shares: less than among fitted candidates, since the noise is larger."""
 _SLACK = 1e-10
 """Relative difference between distances that count as equal."""
 

@@ -89,4 +89,4 @@ def _by_densities(paired: Paired, asked: Asked) -> Opinion:
         )
         fitted = replace(ratio.divergence("kl"), kind="mutual-information", open_above=exact)
     log_ratios = ratio.numerator_log_ratio_, ratio.denominator_log_ratio_
-    return combined(fitted, log_ratios, paired, asked.seed)
+    return combined(fitted, log_ratios, paired, asked.seed, asked.by_default)

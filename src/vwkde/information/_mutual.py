@@ -39,8 +39,8 @@ def mutual_information(
     pairs of different rows; models of the product are products of models of X and of Y. The result is averaged with
     that of normal and t copulas, which see tails that come together and need few rows for many columns. Nearest
     neighbours are one more opinion if X and Y together have at most six columns and there are at least fifty rows:
-    where they clearly see more, the value moves towards theirs. What the opinions disagree about counts as systematic
-    error.
+    where they clearly see more, the value moves towards theirs, and in two or three columns they replace a fit that no
+    model suits, unless parameters ask for it. What the opinions disagree about counts as systematic error.
 
     If X and Y are discrete, the information is that of the table of their counts; if one of them is, with up to ten
     values, the densities of the other are compared class by class. Both need no parameters of `DensityRatio`, and are

@@ -6,6 +6,8 @@
   correlations, X normal and Y whatever it is, the information is smallest if they are jointly normal; and whatever is
   finer than the neighbours' distances is missed. So if one of them is clearly larger than the average, the value moves
   towards it, and half of the difference counts as systematic error.
+- In two or three columns the neighbours are hardly wrong, and a fit without a model has more noise than they have: they
+  take its place, whether they see more or less.
 - If the neighbours see more and more in ever smaller boxes, as fast as if Y were a function of X, nothing limits the
   information from above.
 """
@@ -36,6 +38,8 @@ _BY_CHANCE = 2.5
 """Standard errors by which an opinion may exceed another by chance, and by how many more it replaces it."""
 _TEMPERATURE = 0.25
 """Share of the log likelihood that enters the shares, as among fitted candidates."""
+_FEW_COLUMNS = 3
+"""Columns of X and Y together up to which nearest neighbours are better than a fit without a model."""
 _UNRESOLVED = 0.5
 """Part of the rise from larger to smaller boxes in an exact relation from which a relation is not resolved."""
 
@@ -61,18 +65,19 @@ class Opinion:
         named = str(found.get("guide", "")).endswith("gaussian")
         return named and found["coordinates"] == "whitened" and found["bandwidth"] is None
 
-    def moved(self, other: Floats, value: float, variance: float, paired: Paired) -> "Opinion":
+    def moved(self, other: Floats, value: float, variance: float, paired: Paired, least: float = 0.0) -> "Opinion":
         """Return the opinion moved towards one that is rather too small, if that is clearly larger.
 
         `other` are its log ratios, `value` is their mean without bias, and `variance` what that adds to its error. A
-        fit without a model misses something almost always, so that less evidence is needed against it.
+        fit without a model misses something almost always, so that less evidence is needed against it. The other one
+        has at least the share `least`, larger or smaller.
         """
         gap = value - self.estimate.value
         error = np.sqrt(paired.variance_of_mean(other - self.log_ratio) + variance)
         clear = gap / max(error, np.finfo(np.float64).tiny)
         by_chance = self.by_model * _BY_CHANCE + (1 - self.by_model)
-        share = float(np.clip((clear - by_chance) / _BY_CHANCE, 0, 1))
-        in_doubt = gap / 2 * float(np.clip(clear - self.by_model, 0, 1))
+        share = max(least, float(np.clip((clear - by_chance) / _BY_CHANCE, 0, 1)))
+        in_doubt = gap / 2 * float(np.clip((abs(clear) if least else clear) - self.by_model, 0, 1))
         log_ratio = (1 - share) * self.log_ratio + share * other
         estimate = replace(
             self.estimate,
@@ -82,8 +87,11 @@ class Opinion:
         return Opinion(estimate, log_ratio, max(self.least, share * variance))
 
 
-def combined(estimate: Estimate, log_ratios: AtBoth, paired: Paired, seed: int) -> Opinion:
-    """Return the estimate of a fit, with its log ratios at rows and pairs, combined with the other opinions."""
+def combined(estimate: Estimate, log_ratios: AtBoth, paired: Paired, seed: int, by_default: bool) -> Opinion:
+    """Return the estimate of a fit, with its log ratios at rows and pairs, combined with the other opinions.
+
+    Neighbours replace no fit that was asked for.
+    """
     columns = paired.x.shape[1] * paired.y.shape[1]
     opinion = Opinion(estimate, log_ratios[0], columns / (2 * paired.rows**2))
     ranked = _ranked(paired)
@@ -94,7 +102,7 @@ def combined(estimate: Estimate, log_ratios: AtBoth, paired: Paired, seed: int) 
         opinion = with_copula(opinion, log_ratios, copula, paired)
     neighbours = _neighbours(paired) if paired.group is None else None
     if neighbours is not None:
-        opinion = with_neighbours(opinion, neighbours, paired)
+        opinion = with_neighbours(opinion, neighbours, paired, may_replace=by_default)
     error = float(np.sqrt(paired.variance_of_mean(opinion.log_ratio) + opinion.least))
     return replace(opinion, estimate=replace(opinion.estimate, standard_error=error))
 
@@ -125,23 +133,28 @@ def with_copula(opinion: Opinion, log_ratios: AtBoth, copula: ByCopula, paired: 
     return averaged.moved(copula.log_ratios[0], copula.value, copula.variance, paired)
 
 
-def with_neighbours(opinion: Opinion, neighbours: ByNeighbours, paired: Paired) -> Opinion:
+def with_neighbours(opinion: Opinion, neighbours: ByNeighbours, paired: Paired, may_replace: bool = False) -> Opinion:
     """Return the opinion moved towards nearest neighbours, with an error for what still finer distances may show.
 
-    If smaller boxes see clearly more, half as much again is added to what the smallest ones see, unless a model fits.
-    Against a model, what different boxes disagree about counts as their error.
+    In few columns they may replace a fit without a model.
+    If smaller boxes see clearly more, half as much again is added to what the smallest ones see, unless a model fits,
+    and all that they may still miss counts as error. Against a model, what different boxes disagree about counts as
+    their error.
     """
     rise, clear = _in_errors(neighbours.rise, paired)
-    more = (1 - opinion.by_model) / 2 * float(np.clip(clear - 1, 0, 1))
+    more = (1 - opinion.by_model) / 2 * float(np.clip(clear - 2, 0, 1))
     log_ratio = neighbours.log_ratio + more * neighbours.rise
     value = float(log_ratio.mean())
-    moved = opinion.moved(log_ratio, value, (opinion.by_model * neighbours.spread) ** 2, paired)
+    replaces = may_replace and paired.joint.shape[1] <= _FEW_COLUMNS
+    least = max(0.0, 1 - 2 * opinion.by_model) if replaces else 0.0
+    moved = opinion.moved(log_ratio, value, (opinion.by_model * neighbours.spread) ** 2, paired, least)
     below = np.sqrt(paired.variance_of_mean(log_ratio - opinion.log_ratio))
     seen_otherwise = value < opinion.estimate.value - _BY_CHANCE * below
     exact = (psi(COUNTS[1]) - psi(COUNTS[0])) / max(paired.x.shape[1], paired.y.shape[1])
     unresolved = clear > _BY_CHANCE and rise > _UNRESOLVED * exact
     linear = seen_otherwise and opinion.is_normal_fit and opinion.estimate.diagnostics.get("copula_share", 0.0) < 0.5
-    in_doubt = 0.0 if seen_otherwise else rise * float(np.clip(clear - opinion.by_model, 0, 1))
+    missed = opinion.by_model + (1 - opinion.by_model) * _still_missed(paired.joint.shape[1])
+    in_doubt = 0.0 if seen_otherwise else missed * rise * float(np.clip(clear - opinion.by_model, 0, 1))
     estimate = replace(
         moved.estimate,
         systematic_error=float(np.hypot(moved.estimate.systematic_error, in_doubt)),
@@ -149,6 +162,14 @@ def with_neighbours(opinion: Opinion, neighbours: ByNeighbours, paired: Paired) 
         diagnostics={**moved.estimate.diagnostics, "by_neighbours": value},
     )
     return replace(moved, estimate=estimate)
+
+
+def _still_missed(columns: int) -> float:
+    """Return what the smallest boxes miss, over what they see more than boxes with twice as many rows.
+
+    What is missed grows like the square of the width of a box, whose volume is proportional to its number of rows.
+    """
+    return float(1 / (2 ** (2 / columns) - 1))
 
 
 def _mean_loss(log_ratios: AtBoth) -> float:
