@@ -1,6 +1,6 @@
 """Mutual and conditional mutual information on many kinds of dependence, beside ennemi, infomeasure and scikit-learn.
 
-Run with `python benchmarks/information_peers.py [--rows 2000] [--repetitions 10] [--only NAME …] [--tune]`. Peers that
+Run with `python benchmarks/information_peers.py [--rows 2000] [--repetitions 20] [--only NAME …] [--tune]`. Peers that
 are not installed are left out.
 """
 
@@ -117,7 +117,7 @@ def measure(kind: Kind, rows: int, seed: int, estimators: dict[str, Ask]) -> dic
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=2_000)
-    parser.add_argument("--repetitions", type=int, default=10)
+    parser.add_argument("--repetitions", type=int, default=20)
     parser.add_argument("--only", nargs="*", default=None)
     parser.add_argument("--tune", action="store_true", help="use the seeds for choices, not those for figures")
     options = parser.parse_args()
