@@ -266,6 +266,20 @@ def test_kernel_sums_that_change_nothing_are_not_fitted_to_more_rows():
         assert c.bandwidth is None or c.loss < log_loss(c.form.guide.at_samples, c.space.samples)
 
 
+def test_more_rows_get_the_kernel_sums_around_one_guide():
+    p, q = mean_difference(2, 1.0).sample(200)
+    found = candidates(p, q, (None, "gaussian", "logistic"))
+    used = np.arange(len(found)) % 5 > 0
+    sums = [c for c, is_used in zip(found, used, strict=True) if is_used and c.bandwidth is not None]
+    best = min(sums, key=lambda c: c.loss)
+    for one_bandwidth in (False, True):
+        stay = used & averaging._best_sums(found, used, one_bandwidth)
+        kept = [c for c, stays in zip(found, stay, strict=True) if stays]
+        assert sum(c.bandwidth is None for c in kept) == np.sum(used) - len(sums)
+        same_guide = [c for c in sums if c.form.key == best.form.key]
+        assert [c for c in kept if c.bandwidth is not None] == ([best] if one_bandwidth else same_guide)
+
+
 def test_the_papers_weight_is_a_candidate(monkeypatch):
     """Where the choice falls on it, the answer is the paper's."""
     chosen = []

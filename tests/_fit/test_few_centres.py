@@ -82,6 +82,10 @@ def test_all_rows_are_centres_if_they_are_few_or_have_few_columns(monkeypatch):
     two = draw(columns=2)
     assert most_centres(two) == np.inf
     assert not isinstance(with_few_centres(pair(two), 3), FewCentres)
+    three = draw(columns=3)
+    assert not isinstance(with_few_centres(pair(three), 3), FewCentres)
+    monkeypatch.setattr(few_centres, "_MOST_IN_THREE_COLUMNS", ROWS - 1)
+    assert most_centres(three) == ROWS - 1
     monkeypatch.setattr(few_centres, "_MOST_PAIRS", 1e8)
     whole = pair(draw())
     assert with_few_centres(whole, 3) is whole

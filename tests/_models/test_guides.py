@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, special_ortho_group
@@ -15,6 +17,7 @@ from vwkde._data.sample import Sample
 from vwkde._models.derivatives.mixture import make_mixture, marginal_mixture
 from vwkde._models.gaussian import noise_of_unbiased, shrunk_gaussian, unbiased_gaussian
 from vwkde._models.guides import GUIDES
+from vwkde._models.guides import cross_fit as cross_fit_module
 from vwkde._models.guides.boosting import BOOSTING, fit_boosting
 from vwkde._models.guides.classifiers import AdditiveSplines, fit_classifier
 from vwkde._models.guides.cross_fit import FOLDS, cross_fit, no_guide
@@ -138,6 +141,27 @@ def test_the_best_ridge_is_the_one_with_the_smallest_held_out_loss():
     loss = log_loss(guide.at_samples, (P, Q))
     truth = log_loss((PAIR.log_ratio(P.points), PAIR.log_ratio(Q.points)), (P, Q))
     assert truth < loss < truth + 0.02
+
+
+@pytest.mark.parametrize("many", [True, False])
+def test_a_flexible_form_that_loses_in_two_folds_of_many_rows_is_not_fitted_in_the_others(many, monkeypatch):
+    fits = {"good": 0, "better": 0, "worse": 0, "last": 0}
+
+    def form(name, slope):
+        def fit(numerator, denominator):
+            del numerator, denominator
+            fits[name] += 1
+            return lambda x: slope * PAIR.log_ratio(x)
+
+        return fit
+
+    forms = form("good", 0.3), form("better", 1.0), form("worse", -1.0), form("last", 1.0)
+    monkeypatch.setitem(GUIDES, "boosting", replace(GUIDES["boosting"], forms=lambda *_: forms))
+    monkeypatch.setattr(cross_fit_module, "_MANY_ROWS", 300 if many else 301)
+    guide = cross_fit("boosting", (P, Q), 0)
+    assert fits == {"good": FOLDS, "better": FOLDS, "worse": 2 if many else FOLDS, "last": 0}
+    for values, side in zip(guide.at_samples, (P, Q), strict=True):
+        np.testing.assert_array_equal(values, PAIR.log_ratio(side.points))
 
 
 def test_directions_that_do_not_vary_give_finite_values():

@@ -13,6 +13,7 @@ also tells how much may be missed altogether; see `_answers/uncertainty.py`.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ Floats = NDArray[np.float64]
 
 _FARTHEST = 1e9
 """Points farther out than this many standard deviations are moved to this distance, so that nothing overflows."""
-_MANY_ROWS = 12_000
+_MANY_ROWS = 10_000
 """Rows of each sample that decide, if there are many more, which candidates are fitted to all of them."""
 _WIDTHS_AGAIN = 2.0 ** np.arange(-1.5, 1.5, 0.5)
 """Bandwidths, in units of Scott's, that are tried again with more rows."""
@@ -127,6 +128,7 @@ def average_of(
         more = part[0].rows / judged[0].space.rows
         if more > 1 and bandwidth is None:
             used &= _promise(judged, more)
+            used &= _best_sums(judged, used, one_bandwidth=judged is not candidates)
             if judged is candidates:
                 used |= _may_grow(judged)
                 narrower = _to_try_again(judged, ways.average)
@@ -176,6 +178,24 @@ def _worth_fitting(candidates: list[Candidate], ways: Ways) -> NDArray[np.bool_]
     by_fold = [*ways.mean.shares, *(ways.stack.shares if ways.stack else ())]
     knows_nothing = [c.bandwidth is None and c.form.guide.form is None for c in candidates]
     return np.asarray(np.any([ways.pointwise, ways.average, *by_fold, knows_nothing], axis=0))
+
+
+def _best_sums(candidates: list[Candidate], used: NDArray[np.bool_], one_bandwidth: bool) -> NDArray[np.bool_]:
+    """Mark guides alone and, in each space, the kernel sums that are used around the guide where their loss is least.
+
+    Sums around other guides cost as much again and hardly differ: what the kernel resolves, no guide need know. A
+    bandwidth that is not the best is needed as long as few rows have judged it.
+    """
+    best: dict[str, Candidate] = {}
+    for c in compress(candidates, used):
+        if c.bandwidth is not None and (c.space.name not in best or c.loss < best[c.space.name].loss):
+            best[c.space.name] = c
+
+    def stays(c: Candidate) -> bool:
+        chosen = best.get(c.space.name, c)
+        return c is chosen or c.bandwidth is None or (not one_bandwidth and c.form.key == chosen.form.key)
+
+    return np.array([stays(c) for c in candidates])
 
 
 def _may_grow(candidates: list[Candidate]) -> NDArray[np.bool_]:

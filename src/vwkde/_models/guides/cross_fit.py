@@ -25,6 +25,10 @@ Floats = NDArray[np.float64]
 Samples = tuple[Sample, Sample]
 
 FOLDS = 5
+_FIRST_FOLDS = 2
+"""Folds that show, if there are many rows, whether a more flexible form of a guide that grows is worth its time."""
+_MANY_ROWS = 2_000
+"""Rows of the smaller sample from which they do."""
 _MANY_POINTS = 10_000
 """Points above which the noise of a guide is computed at some of them only."""
 _LARGEST = 40.0
@@ -172,26 +176,45 @@ def _best_form(guide: Any, samples: Samples, seed: int, only: Fit | None) -> Cro
     folds = tuple(deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in samples)
     by_moments = bool(kind and kind.by_moments)
     most_rows = kind.most_rows if kind else np.inf
+    hasty = kind is not None and kind.grows and min(map(len, samples)) >= _MANY_ROWS
+    first_folds = _FIRST_FOLDS if hasty else FOLDS
     for sample in samples:
         if by_moments and sample.rest is not None:
             sample.rest.gather()
 
-    def fit(form: Fit) -> CrossFitted:
+    def models_of(form: Fit, numbers: range) -> list[Guide]:
         def without(fold: int) -> Guide:
             with parallel.single_threaded():
                 parts = (s.subset(f != fold, by_moments) for s, f in zip(samples, folds, strict=True))
                 return form(*(part if by_moments else _at_most(most_rows, part, seed) for part in parts))
 
-        models = tuple(parallel.run(without, range(FOLDS), "guides"))
-        return replace(collect(guide, models, samples, folds), fit=form)
+        return list(parallel.run(without, numbers, "guides"))
 
-    best = fit(forms[0])
+    def collected(form: Fit, models: list[Guide]) -> CrossFitted:
+        return replace(collect(guide, tuple(models), samples, folds), fit=form)
+
+    best = collected(forms[0], models_of(forms[0], range(FOLDS)))
     for form in forms[1:]:
-        more_flexible = fit(form)
-        if log_loss(more_flexible.at_samples, samples) >= log_loss(best.at_samples, samples):
+        models = models_of(form, range(first_folds))
+        if not _is_better(collected(form, models), best, samples, folds):
+            break
+        models += models_of(form, range(first_folds, FOLDS))
+        more_flexible = collected(form, models)
+        if not _is_better(more_flexible, best, samples, folds):
             break
         best = more_flexible
     return best
+
+
+def _is_better(guide: CrossFitted, other: CrossFitted, samples: Samples, folds: tuple[NDArray[np.intp], ...]) -> bool:
+    """Return whether a guide has a smaller log loss than another at the rows of those folds that it has models for."""
+    rows = [np.flatnonzero(fold < len(guide.models)) for fold in folds]
+    p, q = (sample.subset(here) for sample, here in zip(samples, rows, strict=True))
+
+    def loss(each: CrossFitted) -> float:
+        return log_loss((each.at_samples[0][rows[0]], each.at_samples[1][rows[1]]), (p, q))
+
+    return loss(guide) < loss(other)
 
 
 def _at_most(rows: float, sample: Sample, seed: int) -> Sample:

@@ -4,6 +4,9 @@ A ratio that rises and falls several times along a direction through several col
 single columns, and not in kernel sums, which are wider than the wave. It does show in the characteristic functions:
 those of the two samples differ at the frequency of the wave. Sine and cosine of the wave that is found there, and of
 twice its frequency, become columns of a logistic regression, whose residuals show the next wave.
+
+The search takes some rows only. If there are more, Newton's method in coefficients and frequencies ends at the largest
+likelihood of all rows, of which the search knows the neighbourhood.
 """
 
 from dataclasses import dataclass, replace
@@ -22,6 +25,7 @@ from vwkde._models.guides.classifiers import fit_classifier
 from vwkde._models.guides.kind import Fit
 from vwkde._models.guides.logistic import quadratic_features
 from vwkde._models.guides.wave_search import by_chance, find_wave
+from vwkde._models.log_loss import log_loss
 
 Floats = NDArray[np.float64]
 Samples = tuple[Sample, Sample]
@@ -29,6 +33,9 @@ Samples = tuple[Sample, Sample]
 _MOST_WAVES = 2
 _MOST_ROWS = 1_000
 """Rows of each sample by which waves are found."""
+_MORE_ROWS = 10_000
+"""Rows of each sample by which the frequencies of waves that were found become exact."""
+_NEWTON_STEPS = 2
 _INVERSE_RIDGE = 0.3
 """The ridge, as scikit-learn's C."""
 _CLEARLY = 1.5
@@ -59,7 +66,8 @@ class Waves:
         """Return the whitened columns, and the waves with each frequency and with twice each."""
         z = self.whitened(x)
         angle = z @ self.frequencies
-        return np.concatenate([z, np.cos(angle), np.sin(angle), np.cos(2 * angle), np.sin(2 * angle)], axis=1)
+        cosine, sine = np.cos(angle), np.sin(angle)
+        return np.concatenate([z, cosine, sine, 2 * cosine**2 - 1, 2 * sine * cosine], axis=1)
 
     def whitened(self, x: Floats) -> Floats:
         """Return points in the coordinates in which the rows that the guide was fitted to are white."""
@@ -71,11 +79,52 @@ class Waves:
         model = fit_classifier(LogisticRegression(C=_INVERSE_RIDGE, tol=1e-5, max_iter=1_000), p, q).classifier
         return replace(self, intercept=float(model.intercept_[0]), coefficients=model.coef_[0])
 
+    def sharpened(self, samples: Samples) -> "Waves":
+        """Return the guide after steps of Newton's method in coefficients and frequencies, if they lower the loss."""
+        best, loss = self, self._loss(samples)
+        for _ in range(_NEWTON_STEPS):
+            moved = best._moved(samples)
+            after = moved._loss(samples)
+            if not after < loss:
+                break
+            best, loss = moved, after
+        return best
+
+    def _moved(self, samples: Samples) -> "Waves":
+        slopes = np.concatenate([self._slopes(sample.points) for sample in samples])
+        known = np.append(self.intercept, self.coefficients)
+        chance = expit(slopes[:, : len(known)] @ known)
+        share = np.concatenate([_shares(sample) for sample in samples])
+        products = (slopes * (share * chance * (1 - chance))[:, None]).T @ slopes
+        products.flat[:: len(products) + 1] += _RIDGE * np.trace(products)
+        of_numerator = np.arange(len(chance)) < len(samples[0])
+        step = solve(products, (share * (of_numerator - chance)) @ slopes, assume_a="pos")
+        known, frequencies = known + step[: len(known)], step[len(known) :].reshape(self.frequencies.T.shape).T
+        return replace(
+            self, intercept=float(known[0]), coefficients=known[1:], frequencies=self.frequencies + frequencies
+        )
+
+    def _slopes(self, x: Floats) -> Floats:
+        """Return the slopes of the log odds in the intercept, the coefficients and each wave's frequencies."""
+        features, (columns, waves) = self.features(x), self.frequencies.shape
+        z, (cosine, sine, twice_cosine, twice_sine) = features[:, :columns], _in_parts(features[:, columns:])
+        a, b, twice_a, twice_b = _in_parts(self.coefficients[columns:])
+        along = b * cosine - a * sine + 2 * (twice_b * twice_cosine - twice_a * twice_sine)
+        by_frequency = (along[:, wave, None] * z for wave in range(waves))
+        return np.concatenate([np.ones((len(x), 1)), features, *by_frequency], axis=1)
+
+    def _residuals(self, samples: Samples) -> tuple[Floats, Floats]:
+        p, q = samples
+        return _shares(p) * expit(-self(p.points)), -_shares(q) * expit(self(q.points))
+
+    def _loss(self, samples: Samples) -> float:
+        p, q = samples
+        return log_loss((self(p.points), self(q.points)), samples)
+
     def with_wave(self, samples: Samples) -> "Waves":
         """Return the guide with one more wave: the one that its residuals show."""
         p, q = samples
-        residuals = _shares(p) * expit(-self(p.points)), -_shares(q) * expit(self(q.points))
-        found, _ = find_wave((self.whitened(p.points), self.whitened(q.points)), residuals)
+        found, _ = find_wave((self.whitened(p.points), self.whitened(q.points)), self._residuals(samples))
         return replace(self, frequencies=np.column_stack([self.frequencies, found]))
 
 
@@ -91,10 +140,13 @@ def fit_waves(count: int, numerator: Sample, denominator: Sample) -> Waves:
     guide = _constant(samples)
     if not guide.whitening.size:  # rows that are all equal, without the few that differ
         return guide
-    guide, some = guide.fitted(samples), _some(samples)
+    few, more = _thinned(samples, _MOST_ROWS), _thinned(samples, _MORE_ROWS)
+    guide = guide.fitted(more)
     for _ in range(count):
-        guide = guide.with_wave(some).fitted(samples)
-    return guide
+        guide = guide.with_wave(few).fitted(more)
+        if more is not few:
+            guide = guide.sharpened(more)
+    return guide if more is samples else guide.sharpened(samples)
 
 
 def have_waves(numerator: Sample, denominator: Sample) -> bool:
@@ -106,7 +158,7 @@ def have_waves(numerator: Sample, denominator: Sample) -> bool:
     """
     samples = numerator, denominator
     guide = _constant(samples)
-    some = _some(samples)
+    some = _thinned(samples, _MOST_ROWS)
     points = guide.whitened(some[0].points), guide.whitened(some[1].points)
     rows, columns = sum(map(len, some)), points[0].shape[1]
     if columns < 2 or denominator.pairs is not None or rows < _ROWS_PER_FEATURE * columns:
@@ -120,6 +172,11 @@ def have_waves(numerator: Sample, denominator: Sample) -> bool:
     return height > _CLEARLY * by_chance(columns) and np.sqrt(height * squares) < _NEARLY_APART
 
 
+def _in_parts(values: Floats) -> list[Floats]:
+    """Return what belongs to the cosines, the sines, and those of twice the frequency."""
+    return np.split(values, 4, axis=-1)
+
+
 def _constant(samples: Samples) -> Waves:
     """Return a guide of zero, with the whitening of these rows."""
     centre = np.mean([sample.mean_and_covariance()[0] for sample in samples], axis=0)
@@ -128,8 +185,11 @@ def _constant(samples: Samples) -> Waves:
     return Waves(centre, root, np.empty((columns, 0)), 0.0, np.zeros(columns))
 
 
-def _some(samples: Samples) -> Samples:
-    p, q = (sample.thinned(_MOST_ROWS, np.random.default_rng(0)) for sample in samples)
+def _thinned(samples: Samples, most: int) -> Samples:
+    """Return at most so many rows of each sample; the samples themselves if they have no more."""
+    if max(map(len, samples)) <= most:
+        return samples
+    p, q = (sample.thinned(most, np.random.default_rng(0)) for sample in samples)
     return p, q
 
 
