@@ -44,6 +44,12 @@ def test_a_reference_is_saved_and_checked(run):
     assert (status, json.loads(out)["has_drifted"]) == (1, True)
 
 
+def test_a_reference_of_some_columns_is_compared_with_these_columns(run):
+    assert run("fit", "before.csv", "-o", "ref.model", "--columns", "kind")[0] == 0
+    status, out, _ = run("check", "ref.model", "moved.csv", "--json")
+    assert (status, [column["name"] for column in json.loads(out)["columns"]]) == (0, ["kind"])
+
+
 def test_a_reference_replaces_only_a_reference(run, tmp_path):
     (tmp_path / "notes.txt").write_text("keep this")
     pd.DataFrame({"x": [1.0, 2.0]}).to_parquet(tmp_path / "table.parquet")

@@ -125,7 +125,8 @@ def check(
     if output is not None:
         check_file(output, (model, current), force)
     reference = DriftReference.load(model)
-    table = read_table(current, None, header)
+    chosen = list(reference.frame.labels) if reference.frame.chosen else None
+    table = read_table(current, chosen, header)
     with bars():
         result = reference.check(table, level=level, random_state=seed)
     _finish(result, output, as_json)
