@@ -159,7 +159,9 @@ def test_odd_tables():
         ({"measure": "often"}, "'measure' parameter of drift must be 'always'"),
         ({"dates": "refuse"}, "Got dates or times in column 'when'"),
         ({"missing": "refuse"}, "The reference table must have no missing values"),
-        ({"groups": [1, 2]}, "'groups' parameter of drift"),
+        ({"groups": 3}, "a pair: the labels of the reference table's rows and those of the current table's"),
+        ({"groups": [range(4), None]}, "'groups' parameter of drift, for the reference table,"),
+        ({"groups": [None, range(4)]}, "'groups' parameter of drift, for the current table,"),
     ],
 )
 def test_wrong_parameters_are_named(arguments, words):
