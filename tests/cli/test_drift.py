@@ -84,6 +84,15 @@ def test_a_reference_replaces_only_a_reference(run, tmp_path):
     assert run("fit", "after.csv", "-o", "notes.txt")[0] == 0  # it is one now
 
 
+def test_a_reference_in_place_of_a_table_is_told(run):
+    assert run("fit", "before.csv", "-o", "ref.model")[0] == 0
+    status, _, err = run("ref.model", "after.csv")
+    assert status == 2
+    assert err == "error: ref.model: a saved reference. Compare tables with it by `vwkde drift check`.\n"
+    status, _, err = run("check", "after.csv", "before.csv")
+    assert err.endswith("Write one with `vwkde drift fit`, or restore a copy.\n")
+
+
 def test_a_reference_of_one_row_is_refused(run, tmp_path):
     (tmp_path / "one.csv").write_text("x,kind\n1,a\n")
     status, out, err = run("fit", "one.csv", "-o", "ref.model")

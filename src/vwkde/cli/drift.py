@@ -71,9 +71,12 @@ def compare(
     """Compare a table with a reference. `vwkde drift REF CUR` is enough."""
     with garbage_left():
         from vwkde.monitoring import drift
+        from vwkde.monitoring._reference import is_reference
 
     if output is not None:
         check_file(output, (reference, current), force)
+    if is_reference(reference):
+        raise ValueError(f"{reference}: a saved reference. Compare tables with it by `vwkde drift check`.")
     names = names_in(columns)
     tables = [read_rows(path, names, header, groups) for path in (reference, current)]
     labels = tuple(read_labels(path, groups, header) for path in (reference, current)) if groups else None
