@@ -195,3 +195,10 @@ def test_a_series_keeps_its_name(series):
     one, other = series(values, "speed"), series(values + 1, "velocity")
     reference = vwkde.DriftReference.fit(one)
     assert [column.name for column in reference.check(other, measure="never").columns] == ["speed"]
+
+
+def test_an_empty_text_can_be_seen_in_the_report():
+    random = np.random.default_rng(0)
+    tables = [pd.DataFrame({"note": random.choice(["", "late"], 200, p=[share, 1 - share])}) for share in (0.3, 0.8)]
+    page = vwkde.drift(*tables).to_html()
+    assert page.count(">(empty)<") == 11  # in the picture, and in each of the ten rows
