@@ -47,6 +47,10 @@ TIED = {
     "one pool": (drawn(2, normal(0)), drawn(3, normal(0))),
     "rounded, one column": (normal(0, columns=1).round(1), normal(1, columns=1).round(1)),
     "a gauge that falls silent": (gauge_by_line(0, silent_line=0), gauge_by_line(1, silent_line=None)),
+    "few combinations beside a silent gauge": (
+        gauge_by_line(0, silent_line=0, rows=60)[:, :5],
+        gauge_by_line(50, silent_line=None, rows=60)[:, :5],
+    ),
     "an atom": (normal(0) * (np.random.default_rng(1).random((300, 1)) > 0.2), normal(1)),
 }
 

@@ -112,7 +112,7 @@ def merge_repeats(own: Distinct, other: Distinct) -> Merging | None:
     """Return how repeats become weights, given the other sample of the pair; None if there are none."""
     if not own.copied.any() or _is_factorial(own):
         return None
-    if _is_on_lattice(own) or _is_like_chance(own, other) or _is_explained_by_columns(own):
+    if _is_on_lattice(own) or _is_like_chance(own, other) or _is_explained_by_columns(own, own.values):
         copying = find_copying(own.counts)
         originals = own.counts if copying is None else copying.originals_behind(own.counts)
     else:
@@ -151,10 +151,10 @@ def _is_like_chance(own: Distinct, other: Distinct) -> bool:
     return bool(_RARE < between / np.sqrt(own.frequency * other.frequency) < _FREQUENT)
 
 
-def _is_explained_by_columns(rows: Distinct) -> bool:
-    """Return whether distinct rows agree in each column so often that some agree in all of them."""
-    counts = [np.unique(column, return_counts=True)[1] for column in rows.values.T]
-    agreeing = np.prod([(count * (count - 1)).sum() / len(rows.values) ** 2 for count in counts])
+def _is_explained_by_columns(rows: Distinct, values: Array) -> bool:
+    """Return whether rows, distinct ones or all, agree in each column so often that some agree in all columns."""
+    counts = [np.unique(column, return_counts=True)[1] for column in values.T]
+    agreeing = np.prod([(count * (count - 1)).sum() / len(values) ** 2 for count in counts])
     expected = agreeing * 0.5 * len(rows.behind) ** 2
     return bool(poisson.sf(rows.equal_pairs - 1, expected / _EXPLAINED) > _SURPRISE)
 
@@ -170,7 +170,8 @@ def _are_ties_of_common_values(rows: Distinct) -> NDArray[np.bool_]:
         common &= (np.bincount(place, weights=rows.counts) > _atom_size(len(rows.behind)))[place]
     counts = rows.counts[common]
     part = Distinct(rows.values[common], rows.first[common], counts, np.repeat(np.arange(len(counts)), counts))
-    return common & (len(counts) > 0 and _is_explained_by_columns(part))
+    # all rows, not distinct ones: few combinations may have been drawn many times each
+    return common & (len(counts) > 0 and _is_explained_by_columns(part, part.values[part.behind]))
 
 
 def _is_on_lattice(rows: Distinct) -> bool:
