@@ -1,5 +1,7 @@
 """The classifier: scikit-learn's own checks, known posteriors, and what a user passes in."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -157,3 +159,18 @@ def test_a_fit_that_fails_leaves_the_earlier_one():
     with pytest.raises(ValueError, match="at least 2 classes"):
         fitted.fit(X, np.zeros(len(X)))
     np.testing.assert_array_equal(fitted.predict(X), expected)
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (pd.Series(["a", None] * 10), "X must have no missing values"),
+        (pd.Series(pd.date_range("2026-01-01", periods=20)), "Got dates or times in column 'extra'"),
+    ],
+    ids=["missing", "dates"],
+)
+def test_columns_are_refused_with_the_argument_that_helps(column, words):
+    table, y = pd.DataFrame({"x": np.arange(20.0) % 7, "extra": column}), np.arange(20) % 2
+    with pytest.raises(ValueError, match=words) as refused:
+        RatioClassifier().fit(table, y)
+    assert re.search(r"give ratio=DensityRatio\((missing='indicator'|dates='number')\)", str(refused.value))

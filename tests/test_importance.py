@@ -112,6 +112,7 @@ def test_handed_on(weights):
     assert told["effective_size"] == pytest.approx(weights.effective_size)
     assert len(told["details"]["balance"]) == 14
     assert "worth" in str(weights)
+    assert f"; ratios cut at {weights.limit:.3g}, then balanced: {weights.balanced}\n" in str(weights)
     assert "worth" in weights._repr_html_()
 
 

@@ -299,11 +299,12 @@ class ImportanceWeights(Tabular):
 
     def __str__(self) -> str:
         """Return a short report."""
-        bound = f"no ratio above {self.limit:.3g}" if np.isfinite(self.limit) else "no limit"
+        bound = f"ratios cut at {self.limit:.3g}" if np.isfinite(self.limit) else "no limit"
         bound = f"relative ratio, α = {self.relative:g}" if self.relative else bound
+        weight = f"largest {self.values.max():.3g} (mean {self.values.mean():.3g})"
         return (
             f"importance weights of {len(self)} rows, worth {self.effective_size:.0f} equally weighted ones\n"
-            f"  largest {self.values.max():.3g} (mean {self.values.mean():.3g}); {bound}; balanced: {self.balanced}\n"
+            f"  {weight}; {bound}, then balanced: {self.balanced}\n"
             f"  largest difference of a mean from the target: {self.balance.largest_difference():.2g} standard "
             f"deviations (before: {self.balance.largest_difference(before=True):.2g})"
         )

@@ -16,12 +16,25 @@ def merged(p, q):
     return merge_repeats(find_distinct(p), find_distinct(q))
 
 
+def gauge_by_line(seed, silent_line, rows=300):
+    """Return a gauge that is silent on one of three lines, and columns of few values: line, shift, and step."""
+    random = np.random.default_rng(seed)
+    gauge, line = random.normal(size=rows), random.integers(3, size=rows)
+    shift, step, is_silent = random.integers(2, size=rows), random.integers(5, size=rows), line == silent_line
+    columns = np.where(is_silent, 0.5, gauge), is_silent, line == 1, line == 2, shift, step
+    return np.column_stack(columns).astype(float)
+
+
 REPEATED = {
     "each row twice": (np.repeat(normal(0, 150), 2, axis=0), normal(1)),
     "rounded, each row twice": (np.repeat(normal(0, 150), 2, axis=0).round(2), normal(1).round(2)),
     "a bootstrap": (drawn(2, normal(0)), drawn(3, normal(1))),
     "three in ten doubled": (np.concatenate([normal(0), normal(0)[:90]]), normal(1)),
     "part of the other sample, doubled": (np.repeat(normal(1)[:100], 2, axis=0), normal(1)),
+    "answers to thirty questions, each row twice": (
+        np.repeat(np.random.default_rng(0).integers(5, size=(150, 30)), 2, axis=0).astype(float) ** 2.5,
+        np.random.default_rng(1).integers(5, size=(300, 30)).astype(float) ** 2.5,
+    ),
     "one column, each row twice": (np.repeat(normal(0, 150, 1), 2, axis=0), normal(1, columns=1)),
 }
 TIED = {
@@ -33,6 +46,11 @@ TIED = {
     "categories as vectors": (drawn(2, normal(0, 40)), drawn(3, normal(0, 40))),
     "one pool": (drawn(2, normal(0)), drawn(3, normal(0))),
     "rounded, one column": (normal(0, columns=1).round(1), normal(1, columns=1).round(1)),
+    "a gauge that falls silent": (gauge_by_line(0, silent_line=0), gauge_by_line(1, silent_line=None)),
+    "few combinations beside a silent gauge": (
+        gauge_by_line(0, silent_line=0, rows=60)[:, :5],
+        gauge_by_line(50, silent_line=None, rows=60)[:, :5],
+    ),
     "an atom": (normal(0) * (np.random.default_rng(1).random((300, 1)) > 0.2), normal(1)),
 }
 
@@ -69,6 +87,14 @@ def test_ties_of_few_discrete_rows_stay(values, columns):
         for seed in range(200)
     ]
     assert sum(merging is not None for merging in found) <= 2
+
+
+def test_copies_beside_ties_become_weights():
+    p, q = gauge_by_line(0, silent_line=0), gauge_by_line(1, silent_line=None)
+    measured = p[p[:, 1] == 0]
+    doubled = np.concatenate([p, measured])
+    merging = merged(doubled, q)
+    np.testing.assert_array_equal(np.sort(doubled[merging.kept], axis=0), np.sort(p, axis=0))
 
 
 def test_repeats_of_few_rows_become_weights():

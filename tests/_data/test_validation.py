@@ -34,6 +34,7 @@ BAD = {
     "dates": (np.full((4, 3), np.datetime64("2026-01-01")), ValueError, "dates"),
     "sparse": (sparse.csr_array(GOOD), TypeError, "toarray"),
     "three axes": (GOOD[:, :, None], ValueError, r"shape \(rows, columns\). Got 3 dimensions"),
+    "dictionary": ({"a": GOOD[:, 0]}, TypeError, r"Got a dict instead; .* pandas.DataFrame\(data\)\.$"),
     "scalar": (3.0, ValueError, "Got 3.0 instead"),
     "none": (None, ValueError, "Got None"),
     "masked": (np.ma.masked_greater(GOOD, 1.0), ValueError, "must be finite"),

@@ -8,7 +8,15 @@ from vwkde._display.style import central_range, number
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(99.94, "99.9"), (99.96, "100"), (-99.96, "−100"), (1234.5, "1,234"), (0.5, "0.500"), (9.999, "10.0")],
+    [
+        (99.94, "99.9"),
+        (99.96, "100"),
+        (-99.96, "−100"),
+        (1234.5, "1,234"),
+        (0.5, "0.500"),
+        (9.999, "10.0"),
+        (-2.5e15, "−2.50e+15"),
+    ],
 )
 def test_numbers_have_three_digits(value, text):
     assert number(value) == text

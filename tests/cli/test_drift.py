@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import vwkde
 from support.commands import runner
 
 
@@ -44,6 +45,31 @@ def test_a_reference_is_saved_and_checked(run):
     assert (status, json.loads(out)["has_drifted"]) == (1, True)
 
 
+def test_a_reference_of_some_columns_is_compared_with_these_columns(run):
+    assert run("fit", "before.csv", "-o", "ref.model", "--columns", "kind")[0] == 0
+    status, out, _ = run("check", "ref.model", "moved.csv", "--json")
+    assert (status, [column["name"] for column in json.loads(out)["columns"]]) == (0, ["kind"])
+
+
+def test_groups_are_permuted_as_a_whole(run, tmp_path):
+    tables = {}
+    for name, first_hour in (("one", 0), ("other", 10)):
+        hours = np.repeat(np.arange(first_hour, first_hour + 10), 8)
+        x = np.random.default_rng(first_hour).normal(size=20)[hours] + 0.1 * np.arange(80) % 0.7
+        tables[name] = pd.DataFrame({"x": x, "hour": hours})
+        tables[name].to_csv(tmp_path / f"{name}.csv", index=False)
+    one, other = tables.values()
+    expected = vwkde.drift(one[["x"]], other[["x"]], groups=(one["hour"], other["hour"]), measure="never").p_value
+    assert expected > 10 * vwkde.drift(one[["x"]], other[["x"]], measure="never").p_value
+    assert json.loads(run("one.csv", "other.csv", "--groups", "hour", "--json")[1])["p_value"] == expected
+    assert run("fit", "one.csv", "-o", "ref.model", "--groups", "hour")[0] == 0
+    status, out, _ = run("check", "ref.model", "other.csv", "--groups", "hour", "--json")
+    assert (status, json.loads(out)["p_value"]) == (0, expected)
+    assert run("fit", "one.csv", "-o", "ref.model", "--groups", "hour", "--columns", "x")[0] == 0
+    status, out, _ = run("check", "ref.model", "other.csv", "--groups", "hour", "--json")
+    assert (status, json.loads(out)["p_value"]) == (0, expected)
+
+
 def test_a_reference_replaces_only_a_reference(run, tmp_path):
     (tmp_path / "notes.txt").write_text("keep this")
     pd.DataFrame({"x": [1.0, 2.0]}).to_parquet(tmp_path / "table.parquet")
@@ -56,6 +82,15 @@ def test_a_reference_replaces_only_a_reference(run, tmp_path):
         assert (tmp_path / name).read_bytes() == kept
     assert run("fit", "before.csv", "-o", "notes.txt", "--force")[0] == 0
     assert run("fit", "after.csv", "-o", "notes.txt")[0] == 0  # it is one now
+
+
+def test_a_reference_in_place_of_a_table_is_told(run):
+    assert run("fit", "before.csv", "-o", "ref.model")[0] == 0
+    status, _, err = run("ref.model", "after.csv")
+    assert status == 2
+    assert err == "error: ref.model: a saved reference. Compare tables with it by `vwkde drift check`.\n"
+    status, _, err = run("check", "after.csv", "before.csv")
+    assert err.endswith("Write one with `vwkde drift fit`, or restore a copy.\n")
 
 
 def test_a_reference_of_one_row_is_refused(run, tmp_path):
@@ -75,6 +110,8 @@ def test_a_reference_of_one_row_is_refused(run, tmp_path):
         (("before.csv", "after.csv", "-o", "no/where.html"), "there is no folder no"),
         (("before.csv", "after.csv", "--level", "7"), "must be a number from 0.0001 to 0.5"),
         (("before.csv",), "Missing argument 'CUR'"),
+        (("before.csv", "after.csv", "--groups", "hour"), "there are no columns ['hour']"),
+        (("before.csv", "after.csv", "--groups", "kind"), "at least 5 different labels"),
     ],
 )
 def test_errors_are_one_line_and_status_two(run, arguments, words):

@@ -44,7 +44,7 @@ def test_weights_are_written_for_each_row(run):
     [
         (("-o", "data.csv"), "is an input of this command"),
         (("-o", "w.xlsx"), "must end in .csv, .parquet or .npy"),
-        (("-o", "w.csv"), "not in the numerator: ['w']"),
+        (("-o", "w.csv"), "Only in mc.parquet: ['w']; only in data.csv: none. Name weights with --own-weight"),
         (("-o", "w.csv", "--own-weight", "v"), "there is no column 'v' for --own-weight"),
         (("-o", "w.csv", "--own-weight", "w", "--data-weight", "w"), "there is no column 'w' for --data-weight"),
     ],

@@ -74,6 +74,12 @@ def test_an_unknown_keyword_is_refused_in_the_name_of_the_function_that_was_call
         vwkde.mutual_information_by_lag(x[:, 0], x[:, 1], [0], Z=x[:, 1], untis="bits")
 
 
+@pytest.mark.parametrize(("lags", "words"), [([], "Got none"), (3, r"several ints, such as range\(10\). Got 3")])
+def test_lags_that_are_not_several_are_refused(lags, words):
+    with pytest.raises(ValueError, match=f"The 'lags' parameter of mutual_information_by_lag must .*{words}"):
+        vwkde.mutual_information_by_lag(np.arange(30), np.arange(30), lags)
+
+
 def test_a_notebook_shows_each_lag():
     estimates = {lag: vwkde.Estimate(0.1 * lag, 0.01, "mutual-information") for lag in (1, 2)}
     shown = vwkde.LaggedInformation(estimates)._repr_html_()

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import vwkde
@@ -158,7 +159,9 @@ def test_odd_tables():
         ({"measure": "often"}, "'measure' parameter of drift must be 'always'"),
         ({"dates": "refuse"}, "Got dates or times in column 'when'"),
         ({"missing": "refuse"}, "The reference table must have no missing values"),
-        ({"groups": [1, 2]}, "'groups' parameter of drift"),
+        ({"groups": 3}, "a pair: the labels of the reference table's rows and those of the current table's"),
+        ({"groups": [range(4), None]}, "'groups' parameter of drift, for the reference table,"),
+        ({"groups": [None, range(4)]}, "'groups' parameter of drift, for the current table,"),
     ],
 )
 def test_wrong_parameters_are_named(arguments, words):
@@ -169,3 +172,33 @@ def test_wrong_parameters_are_named(arguments, words):
 def test_other_columns_are_refused():
     with pytest.raises(ValueError, match=r"current table must have the same columns.* Missing: \['speed'\]"):
         vwkde.drift(table(30, 0), table(30, 1).drop(columns="speed"))
+
+
+def test_a_text_that_is_left_out_of_columns_without_names_is_not_compared():
+    def rows(shift, seed):
+        numbers = np.random.default_rng(seed).normal([0, shift], 1, size=(60, 2))
+        return np.array([[f"id {seed}-{k}", *row] for k, row in enumerate(numbers)], dtype=object)
+
+    with pytest.warns(DegenerateDataWarning, match="left out: '0'"):
+        result = vwkde.drift(rows(0.0, 1), rows(2.0, 2), measure="never")
+    assert {column.name: column.kind for column in result.columns} == {"1": "number", "2": "number"}
+    assert [column.name for column in result.columns if column.adjusted_p_value <= 0.05] == ["2"]
+
+
+@pytest.mark.parametrize(
+    "series",
+    [lambda values, name: pd.Series(values, name=name), lambda values, name: pl.Series(name, values)],
+    ids=["pandas", "polars"],
+)
+def test_a_series_keeps_its_name(series):
+    values = np.random.default_rng(0).normal(size=60)
+    one, other = series(values, "speed"), series(values + 1, "velocity")
+    reference = vwkde.DriftReference.fit(one)
+    assert [column.name for column in reference.check(other, measure="never").columns] == ["speed"]
+
+
+def test_an_empty_text_can_be_seen_in_the_report():
+    random = np.random.default_rng(0)
+    tables = [pd.DataFrame({"note": random.choice(["", "late"], 200, p=[share, 1 - share])}) for share in (0.3, 0.8)]
+    page = vwkde.drift(*tables).to_html()
+    assert page.count(">(empty)<") == 11  # in the picture, and in each of the ten rows

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsRegressor
@@ -78,6 +80,22 @@ def test_own_weights_and_tables():
     model = ReweightedEstimator(Ridge(), ratio="gaussian").fit(frame, Y, target, sample_weight=own)
     assert list(model.feature_names_in_) == ["a", "b"]
     np.testing.assert_allclose(model.weights_.values.sum(), own.sum())
+
+
+def test_missing_values_and_dates_are_read_as_asked():
+    frame, target = (pd.DataFrame(x, columns=["a", "b"]).assign(day=pd.Timestamp("2026-01-01")) for x in (X, TARGET))
+    for table in (frame, target):
+        table.loc[::9, "b"] = np.nan
+    columns = make_column_transformer((SimpleImputer(), ["a", "b"]))
+    model = ReweightedEstimator(
+        make_pipeline(columns, LinearRegression()), ratio="logistic", missing="indicator", dates="drop"
+    )
+    model.fit(frame, Y, target)
+    expected = vwkde.importance_weights(target, frame, estimator="logistic", missing="indicator", dates="drop")
+    np.testing.assert_allclose(model.weights_.values, expected.values)
+    assert np.isfinite(model.score(frame, Y))
+    with pytest.raises(ValueError, match=r"belong to the estimator that was given\. Got \['dates', 'missing'"):
+        ReweightedEstimator(Ridge(), ratio=vwkde.DensityRatio(), missing="indicator", dates="drop").fit(X, Y, TARGET)
 
 
 def test_without_a_target_it_is_the_estimator():

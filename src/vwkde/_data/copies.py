@@ -8,7 +8,8 @@ pairs of equal rows:
 - in discrete data, equal pairs are about as frequent between the samples as within them;
 - in data on a lattice (integers, rounded numbers), pairs that differ by one step in one column are about as frequent as
   equal pairs. This also works if the samples hardly overlap;
-- if distinct rows often agree in each of several columns, columns that agree at the same time make rows equal.
+- if distinct rows often agree in each of several columns, columns that agree at the same time make rows equal. Rows of
+  common values only are also looked at alone, such as those in which all measurements are missing.
 
 One is enough: ties that were taken for repeats would bias the estimate. Where there are ties, the multiplicities of the
 values may still show copies among them; see `multiplicities`. They do not if the rows are a factorial design: all
@@ -60,7 +61,7 @@ class Distinct:
     @property
     def atoms(self) -> NDArray[np.bool_]:
         """Which distinct rows are atoms: they are never repeats, and do not count as copies."""
-        return self.counts > max(_MOST_COPIES, _ATOM * len(self.behind))
+        return self.counts > _atom_size(len(self.behind))
 
     @property
     def copied(self) -> NDArray[np.bool_]:
@@ -78,6 +79,10 @@ class Distinct:
         """The share of equal pairs among all pairs; half a pair is added, so that it is never zero."""
         rows = len(self.behind)
         return (self.equal_pairs + 0.5) / (0.5 * rows * (rows - 1))
+
+
+def _atom_size(rows: int) -> float:
+    return max(_MOST_COPIES, _ATOM * rows)
 
 
 def find_distinct(x: Array) -> Distinct:
@@ -107,11 +112,11 @@ def merge_repeats(own: Distinct, other: Distinct) -> Merging | None:
     """Return how repeats become weights, given the other sample of the pair; None if there are none."""
     if not own.copied.any() or _is_factorial(own):
         return None
-    if _is_on_lattice(own) or _is_like_chance(own, other) or _is_explained_by_columns(own):
+    if _is_on_lattice(own) or _is_like_chance(own, other) or _is_explained_by_columns(own, own.values):
         copying = find_copying(own.counts)
         originals = own.counts if copying is None else copying.originals_behind(own.counts)
     else:
-        originals = np.where(own.atoms, own.counts, 1)
+        originals = np.where(own.atoms | _are_ties_of_common_values(own), own.counts, 1)
     return _merge_down_to(originals, own) if 1 < originals.sum() < len(own.behind) else None
 
 
@@ -146,12 +151,27 @@ def _is_like_chance(own: Distinct, other: Distinct) -> bool:
     return bool(_RARE < between / np.sqrt(own.frequency * other.frequency) < _FREQUENT)
 
 
-def _is_explained_by_columns(rows: Distinct) -> bool:
-    """Return whether distinct rows agree in each column so often that some agree in all of them."""
-    counts = [np.unique(column, return_counts=True)[1] for column in rows.values.T]
-    agreeing = np.prod([(count * (count - 1)).sum() / len(rows.values) ** 2 for count in counts])
+def _is_explained_by_columns(rows: Distinct, values: Array) -> bool:
+    """Return whether rows, distinct ones or all, agree in each column so often that some agree in all columns."""
+    counts = [np.unique(column, return_counts=True)[1] for column in values.T]
+    agreeing = np.prod([(count * (count - 1)).sum() / len(values) ** 2 for count in counts])
     expected = agreeing * 0.5 * len(rows.behind) ** 2
     return bool(poisson.sf(rows.equal_pairs - 1, expected / _EXPLAINED) > _SURPRISE)
+
+
+def _are_ties_of_common_values(rows: Distinct) -> NDArray[np.bool_]:
+    """Return which distinct rows have common values only, if their columns explain how often these are equal.
+
+    Such are the rows without a value where one is missing, which are discrete although the others are not.
+    """
+    common = np.ones(len(rows.values), dtype=bool)
+    for column in rows.values.T:
+        _, place = np.unique(column, return_inverse=True)
+        common &= (np.bincount(place, weights=rows.counts) > _atom_size(len(rows.behind)))[place]
+    counts = rows.counts[common]
+    part = Distinct(rows.values[common], rows.first[common], counts, np.repeat(np.arange(len(counts)), counts))
+    # all rows, not distinct ones: few combinations may have been drawn many times each
+    return common & (len(counts) > 0 and _is_explained_by_columns(part, part.values[part.behind]))
 
 
 def _is_on_lattice(rows: Distinct) -> bool:

@@ -1,13 +1,15 @@
 """The rows of a scikit-learn estimator: arrays as scikit-learn checks them, tables as samples are read elsewhere."""
 
+import re
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._data.intake import Layout, check_points, check_table, must_be_encoded
+from vwkde._data.intake import Layout, Single, check_points, check_table, must_be_encoded
 from vwkde._data.labels import labels_to_leave_out, without_columns
 from vwkde._data.reading import PLAIN, Reading
+from vwkde._data.tallies import ColumnError
 from vwkde._data.validation import Array, column_names
 from vwkde._runtime.quiet import validated
 
@@ -20,7 +22,7 @@ def rows_to_fit(estimator: Any, X: Any, y: Any, reading: Reading) -> tuple[Array
     The number of columns and their names are set on the estimator, as scikit-learn does.
     """
     if _is_table(X, reading):
-        single = check_table(X, "X", reading)
+        single = _checked(X, reading)
         values, y = validated(estimator, single.values, y, dtype=_FLOATS)
         _set_columns(estimator, single.layout)
         return values, y, single.layout
@@ -36,6 +38,15 @@ def new_rows(estimator: Any, X: Any, layout: Layout) -> Array:
     if layout.encoding is not None or _is_table(X, PLAIN):
         return check_points(X, "X", layout, "rows that were fitted")
     return np.asarray(validated(estimator, without_columns(X, layout.left_out), dtype=_FLOATS, reset=False))
+
+
+def _checked(X: Any, reading: Reading) -> Single:
+    """Return a table that can be used; its ratio has the parameters that an error asks for."""
+    try:
+        return check_table(X, "X", reading)
+    except ColumnError as error:
+        words = re.sub(r"\b(missing|dates)='(\w+)'", r"ratio=DensityRatio(\1='\2')", str(error))
+        raise ColumnError(words.removeprefix("The ") if words.startswith("The X ") else words) from None
 
 
 def _is_table(X: Any, reading: Reading) -> bool:

@@ -67,6 +67,12 @@ def check_unique(names: list[str]) -> None:
         )
 
 
+def label_of(series: Any) -> str:
+    """Return the name of a series in messages; data without one is a single column, the first."""
+    label = getattr(series, "name", None)
+    return "0" if label is None or callable(label) else str(label)
+
+
 def _two_axes(values: NDArray[Any], name: str) -> NDArray[Any]:
     if values.ndim == 1:
         return values[:, None]
@@ -82,7 +88,7 @@ def _from_pandas(data: Any, name: str) -> Frame | None:
     if all(isinstance(each, np.dtype) and each.kind in "iufc" for each in types):
         return None
     columns = [data.iloc[:, place] for place in range(data.shape[1])] if is_table else [data]
-    labels = [str(label) for label in data.columns] if is_table else [_label_of(data)]
+    labels = [str(label) for label in data.columns] if is_table else [label_of(data)]
     check_unique(labels)
     return _assembled(columns, labels, is_table, name)
 
@@ -91,7 +97,7 @@ def _from_arrow(data: Any, name: str) -> Frame:
     import pyarrow as pa
 
     if not hasattr(data, "columns") and not hasattr(data, "column_names") and not hasattr(data, "num_columns"):
-        return Frame(_table([_column(data, _label_of(data), name)], [_label_of(data)]), None)
+        return Frame(_table([_column(data, label_of(data), name)], [label_of(data)]), None)
     try:
         table = pa.table(data)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
@@ -173,8 +179,3 @@ def _types_in(values: Any) -> str:
         if not missing:
             examples.setdefault(type(value).__name__, f"{type(value).__name__} ({value!r:.40})")
     return " and ".join(list(examples.values())[:3]) or "nothing"
-
-
-def _label_of(series: Any) -> str:
-    label = getattr(series, "name", None)
-    return "0" if label is None or callable(label) else str(label)

@@ -16,23 +16,28 @@ FEWEST_GROUPS = 5
 """One for each fold of the guides: with fewer, neither a held-out loss nor a standard error means much."""
 
 
-def check_group_pair(groups: Any, weights: tuple[Floats, Floats], owner: str) -> Pair:
+def check_group_pair(
+    groups: Any,
+    weights: tuple[Floats, Floats],
+    owner: str,
+    samples: tuple[str, str] = ("numerator", "denominator"),
+) -> Pair:
     """Return the number of each row's group in two samples, equal for equal labels; None where there are no groups.
 
-    Enough groups must have rows of positive weight.
+    Enough groups must have rows of positive weight. `samples` are the names of the samples in messages.
     """
     if groups is None:
         return None, None
     if not isinstance(groups, tuple | list) or len(groups) != 2:
         raise ValueError(
-            f"The 'groups' parameter of {owner} must be a pair: the labels of the numerator's rows and those of the "
-            f"denominator's rows. Got {type(groups).__name__} instead; pass groups=(labels_p, labels_q), with None for "
-            f"a sample whose rows are independent."
+            f"The 'groups' parameter of {owner} must be a pair: the labels of the {samples[0]}'s rows and those of the "
+            f"{samples[1]}'s rows. Got {type(groups).__name__} instead; pass groups=(labels, other_labels), with None "
+            f"where rows are independent."
         )
     known: dict[Hashable, int] = {}
     p, q = (
         None if labels is None else _numbers(labels, weight, known, f"{owner}, for the {name},")
-        for labels, weight, name in zip(groups, weights, ("numerator", "denominator"), strict=True)
+        for labels, weight, name in zip(groups, weights, samples, strict=True)
     )
     return p, q
 

@@ -30,13 +30,15 @@ from vwkde._data.validation import (
 class Layout:
     """The columns of a sample: the names of the numbers, if any, how many there are, and the columns left out.
 
-    Without an `encoding`, the columns are those of the sample as given.
+    Without an `encoding`, the columns are those of the sample as given. `labels` are what columns are called that have
+    no names to match others by: the name of a series, or their places in the sample as given.
     """
 
     names: Names
     width: int
     left_out: tuple[str, ...] = ()
     encoding: Encoding | None = None
+    labels: Names = None
 
     @property
     def given(self) -> Names:
@@ -48,7 +50,7 @@ class Layout:
         """The columns as given, with their kinds; columns without names are numbered."""
         if self.encoding:
             return self.encoding.columns
-        return tuple(Number(name, NUMBER) for name in self.names or map(str, range(self.width)))
+        return tuple(Number(name, NUMBER) for name in self.names or self.labels or map(str, range(self.width)))
 
     @property
     def is_coarse(self) -> bool:
@@ -178,7 +180,8 @@ def _encoded(frames: list[Frame], samples: list[str], reading: Reading) -> tuple
     values = encode(encoding, tables) if labels else values
     names = encoding.names if named.columns or not encoding.is_plain else None
     left_out = *learnt.left_out, *labels
-    return values, Layout(names, len(encoding.names), left_out, None if encoding.is_plain else encoding)
+    kept = None if encoding.is_plain else encoding
+    return values, Layout(names, len(encoding.names), left_out, kept, encoding.labels)
 
 
 def _encode(encoding: Encoding, tables: list[Any], samples: list[str]) -> list[Array]:

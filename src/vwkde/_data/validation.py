@@ -132,6 +132,11 @@ def to_floats(data: Any, name: str, names: Names) -> Array:
     """Return float32 input as float32, other numbers as float64; raise for anything else."""
     if isinstance(data, str | Path):
         raise ValueError(f"The {name} must be an array. Got a path instead; load it, for example with np.load(path).")
+    if isinstance(data, Mapping):
+        raise TypeError(
+            f"The {name} must be an array or a table. Got a {type(data).__name__} instead; if it holds columns, pass "
+            f"pandas.DataFrame(data)."
+        )
     if sparse.issparse(data):
         raise TypeError(f"The {name} must be a dense array. Got a sparse matrix instead; call .toarray() on it.")
     if isinstance(data, np.ma.MaskedArray):

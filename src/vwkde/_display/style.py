@@ -9,11 +9,14 @@ BLACK, RED, TEAL, GOLD, NAVY = "black", "#d1495b", "#00798c", "#edae49", "#003d5
 
 _TO_THE_UNIT = 99.95
 """Numbers from this value on have three digits before the point."""
+_TO_THREE_DIGITS = 1e15
+"""Numbers from this value on are too long to read, and have whole digits that nobody measured."""
 
 
 def number(value: float) -> str:
     """Return a number with three significant digits or, if large, rounded to an integer; with a real minus sign."""
-    return (f"{value:,.0f}" if abs(value) >= _TO_THE_UNIT else f"{value:#.3g}").replace("-", "−")
+    is_whole = _TO_THE_UNIT <= abs(value) < _TO_THREE_DIGITS
+    return (f"{value:,.0f}" if is_whole else f"{value:#.3g}").replace("-", "−")
 
 
 def central_range(*samples: Floats) -> tuple[float, float]:

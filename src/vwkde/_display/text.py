@@ -17,6 +17,11 @@ def shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def visible(text: str) -> str:
+    """Return a text, or words for one that nobody could see."""
+    return text if text.strip() else "(empty)"
+
+
 def with_interval(value: float, interval: tuple[float, float], unit: str, level: float) -> str:
     """Return a value and its interval as text; the value is a lower bound if the interval has no upper end."""
     low, high = interval

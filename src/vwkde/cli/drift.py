@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from vwkde._runtime.exports import garbage_left
 from vwkde.cli.console import bars, say
 from vwkde.cli.endings import end
+from vwkde.cli.grouped import Groups, read_labels, read_rows
 from vwkde.cli.once import Commands
 from vwkde.cli.options import Dates, Header, Json, Missing, Seed, names_in
 from vwkde.cli.outputs import Force, check_file, check_reference_file
@@ -59,6 +60,7 @@ def compare(
     output: Output = None,
     level: Level = 0.05,
     columns: Columns = None,
+    groups: Groups = None,
     missing: Missing = "indicator",
     dates: Dates = "drop",
     header: Header = None,
@@ -67,17 +69,20 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare a table with a reference. `vwkde drift REF CUR` is enough."""
-    from vwkde._data.tables import read_table
-
     with garbage_left():
         from vwkde.monitoring import drift
+        from vwkde.monitoring._reference import is_reference
 
     if output is not None:
         check_file(output, (reference, current), force)
+    if is_reference(reference):
+        raise ValueError(f"{reference}: a saved reference. Compare tables with it by `vwkde drift check`.")
     names = names_in(columns)
-    tables = [read_table(path, names, header) for path in (reference, current)]
+    tables = [read_rows(path, names, header, groups) for path in (reference, current)]
+    labels = tuple(read_labels(path, groups, header) for path in (reference, current)) if groups else None
+    reading: dict[str, Any] = {"missing": missing, "dates": dates}
     with bars():
-        result = drift(*tables, level=level, missing=missing, dates=dates, random_state=seed)  # type: ignore[arg-type]
+        result = drift(*tables, level=level, groups=labels, random_state=seed, **reading)
     _finish(result, output, as_json)
 
 
@@ -86,6 +91,7 @@ def fit(
     reference: Reference,
     output: Annotated[Path, typer.Option("-o", "--output", help="The file to write, for example ref.model.")],
     columns: Columns = None,
+    groups: Groups = None,
     missing: Missing = "indicator",
     dates: Dates = "drop",
     header: Header = None,
@@ -93,14 +99,14 @@ def fit(
     force: Force = False,
 ) -> None:
     """Save a table as reference, to compare others with it by `check`."""
-    from vwkde._data.tables import read_table
-
     with garbage_left():
         from vwkde.monitoring import DriftReference
 
     check_reference_file(output, (reference,), force)
-    table = read_table(reference, names_in(columns), header)
-    kept = DriftReference.fit(table, missing=missing, dates=dates, random_state=seed)  # type: ignore[arg-type]
+    table = read_rows(reference, names_in(columns), header, groups)
+    labels = read_labels(reference, groups, header) if groups else None
+    reading: dict[str, Any] = {"missing": missing, "dates": dates}
+    kept = DriftReference.fit(table, groups=labels, random_state=seed, **reading)
     kept.save(output)
     say(f"{kept.rows:,} rows of {kept.frame.table.num_columns} columns: reference written to {output}", err=True)
 
@@ -111,23 +117,24 @@ def check(
     current: Current,
     output: Output = None,
     level: Level = 0.05,
+    groups: Groups = None,
     header: Header = None,
     seed: Seed = 0,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Compare a table with a saved reference. How much changed is measured if there is drift."""
-    from vwkde._data.tables import read_table
-
     with garbage_left():
         from vwkde.monitoring import DriftReference
 
     if output is not None:
         check_file(output, (model, current), force)
     reference = DriftReference.load(model)
-    table = read_table(current, None, header)
+    chosen = list(reference.frame.labels) if reference.frame.chosen else None
+    table = read_rows(current, chosen, header, groups)
+    labels = read_labels(current, groups, header) if groups else None
     with bars():
-        result = reference.check(table, level=level, random_state=seed)
+        result = reference.check(table, level=level, groups=labels, random_state=seed)
     _finish(result, output, as_json)
 
 

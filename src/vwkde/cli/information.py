@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -10,15 +10,8 @@ from vwkde._answers.permutation import check_permutations
 from vwkde._runtime.exports import garbage_left
 from vwkde.cli.console import bars, say
 from vwkde.cli.estimates import Columns, Denominator, Numerator
+from vwkde.cli.grouped import Groups, read_labels, read_rows
 from vwkde.cli.options import FINDING, Dates, Header, Json, Missing, Seed, names_in
-
-if TYPE_CHECKING:
-    from vwkde._data.frames import Frame
-
-Groups = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="Column that says which rows belong together, such as those of a patient."),
-]
 
 
 def _names(help_text: str, metavar: str = "A,B") -> Any:
@@ -56,22 +49,22 @@ def mi(
 
     of_x, of_y, of_z = names_in(x), names_in(y), names_in(given)
     common: dict[str, Any] = {"unit": unit, "missing": missing, "dates": dates, "random_state": seed}
-    common["groups"] = _labels(file, groups, header) if groups else None
+    common["groups"] = read_labels(file, groups, header) if groups else None
     result: Any
     if other is None and not (of_x or of_y or of_z or lag):
         with bars():
-            result = mutual_information_matrix(_read(file, names_in(columns), header, groups), **common)
+            result = mutual_information_matrix(read_rows(file, names_in(columns), header, groups), **common)
         return _print(result, as_json)
     if columns:
         raise ValueError("--columns compares every two of some columns of one file. Without it, --x and --y say which.")
     if other is None and not (of_x and of_y):
         raise ValueError("Say which columns are X and Y, for example --x a,b --y c, or give two files.")
-    first = _read(file, of_x, header, groups)
-    second = _read(other or file, of_y, header, None if other else groups)
+    first = read_rows(file, of_x, header, groups)
+    second = read_rows(other or file, of_y, header, None if other else groups)
     common |= {"lag": lag, "blocks": _number_if_one(blocks)}
     with bars():
         if of_z:
-            known = _read(file, of_z, header, groups)
+            known = read_rows(file, of_z, header, groups)
             result = conditional_mutual_information(first, second, known, z_lag=given_lag, **common)
         else:
             result = mutual_information(first, second, **common)
@@ -102,8 +95,8 @@ def two_samples(
             f"Got {level:g} instead; raise it, or raise --permutations."
         )
     samples = numerator, denominator
-    p, q = (_read(path, names_in(columns), header, groups) for path in samples)
-    labels = tuple(_labels(path, groups, header) for path in samples) if groups else None
+    p, q = (read_rows(path, names_in(columns), header, groups) for path in samples)
+    labels = tuple(read_labels(path, groups, header) for path in samples) if groups else None
     reading: dict[str, Any] = {"missing": missing, "dates": dates}
     with bars():
         result = two_sample_test(p, q, n_permutations=permutations, random_state=seed, groups=labels, **reading)
@@ -115,24 +108,6 @@ def two_samples(
         say(f"{verdict} at the level {level:g}\n{result}")
     if differ:
         raise typer.Exit(FINDING)
-
-
-def _read(path: Path, columns: list[str] | None, header: bool | None, groups: str | None) -> "Frame":
-    """Return the columns of a file, without the one that has the groups unless it was chosen."""
-    from vwkde._data.frames import Frame
-    from vwkde._data.tables import read_table
-
-    frame = read_table(path, columns, header)
-    if columns or not groups or not frame.columns or groups not in frame.columns:
-        return frame
-    kept = tuple(name for name in frame.columns if name != groups)
-    return Frame(frame.table.select(list(kept)), kept)
-
-
-def _labels(path: Path, column: str | None, header: bool | None) -> list[Any]:
-    from vwkde._data.tables import read_table
-
-    return list(read_table(path, [str(column)], header).table.column(0).to_pylist())
 
 
 def _number_if_one(text: str | None) -> int | str | None:

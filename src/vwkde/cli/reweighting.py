@@ -60,6 +60,7 @@ def reweight(
     check_file(output, (simulation, data), force)
     q, own = _read(simulation, columns, own_weight, header, "--own-weight")
     p, of_data = _read(data, columns, data_weight, header, "--data-weight")
+    _refuse_other_columns({simulation: q, data: p})
     with bars():
         weights = importance_weights(
             p,
@@ -110,3 +111,15 @@ def _read(
     if kind_of(values.type) not in (NUMBER, BOOLEAN):
         raise ValueError(f"{path}: the column {weight!r} for {option} must have numbers. Got {values.type} instead.")
     return replace(frame, table=frame.table.select(kept), columns=tuple(kept)), floats_of(values)
+
+
+def _refuse_other_columns(frames: dict[Path, "Frame"]) -> None:
+    """Raise if one of two files has columns besides its weights that the other has not."""
+    (one, of_one), (other, of_other) = ((path, frame.columns or ()) for path, frame in frames.items())
+    only = [[name for name in mine if name not in yours] for mine, yours in ((of_one, of_other), (of_other, of_one))]
+    if of_one and of_other and any(only):
+        raise ValueError(
+            f"{one} and {other} must have the same columns besides weights. Only in {one}: {only[0] or 'none'}; "
+            f"only in {other}: {only[1] or 'none'}. Name weights with --own-weight or --data-weight, or choose columns "
+            f"with --columns a,b,c."
+        )

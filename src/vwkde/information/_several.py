@@ -297,6 +297,11 @@ def mutual_information_by_lag(
     """
     asked = mutual_information if Z is None else conditional_mutual_information
     _refuse_unknown(parameters, asked, mutual_information_by_lag)
+    if not isinstance(lags, Iterable):
+        raise ValueError(
+            f"The 'lags' parameter of mutual_information_by_lag must be several ints, such as range(10). Got {lags!r} "
+            f"instead; for one lag, use mutual_information with lag={lags!r}."
+        )
     wanted = list(lags)
     if not wanted:
         raise ValueError("The 'lags' parameter of mutual_information_by_lag must have at least one lag. Got none.")

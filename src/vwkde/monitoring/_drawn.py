@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from vwkde._display.markup import Markup, element, joined
 from vwkde._display.style import central_range, number
+from vwkde._display.text import visible
 from vwkde.monitoring._columns import Column
 
 Floats = NDArray[np.float64]
@@ -240,6 +241,7 @@ def _text(across: float, level: float, text: str, anchor: str = "middle", size: 
 
 
 def _short(text: str, most: int) -> str:
+    text = visible(text)
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

@@ -106,7 +106,7 @@ def drift(
     _check(level, measure)
     tables = read_pair(reference, current, Reading(missing, dates))
     sizes = len(tables.encoded[0]), len(tables.encoded[1])
-    group = check_group_pair(groups, (np.ones(sizes[0]), np.ones(sizes[1])), "drift")
+    group = check_group_pair(groups, (np.ones(sizes[0]), np.ones(sizes[1])), "drift", NAMES)
     if groups is None:
         warn_of_repeats(dict(zip(NAMES, tables.encoded, strict=True)))
     seed = int(check_random_state(random_state).randint(2**31))

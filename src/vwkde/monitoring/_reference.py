@@ -213,7 +213,7 @@ def is_reference(path: Path) -> bool:
     import pyarrow.parquet as pq
 
     try:
-        return _KEY in (pq.read_schema(path).metadata or {})
+        return path.is_file() and _KEY in (pq.read_schema(path).metadata or {})
     except (OSError, pa.ArrowInvalid):
         return False
 
@@ -244,4 +244,6 @@ def _told_as_damage(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, TypeError):  # Arrow's and JSON's errors are among them
-        raise ValueError(f"{path}: not a reference, or damaged. Fit the reference again, or restore a copy.") from None
+        raise ValueError(
+            f"{path}: not a reference, or damaged. Write one with `vwkde drift fit`, or restore a copy."
+        ) from None

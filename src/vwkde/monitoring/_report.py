@@ -5,6 +5,7 @@ from importlib import resources
 from vwkde._display.markup import Markup, element, joined
 from vwkde._display.page import whole_page
 from vwkde._display.style import number
+from vwkde._display.text import visible
 from vwkde.monitoring._drawn import Clouds, Picture, legend
 from vwkde.monitoring._parts import ColumnDrift, RowDrift
 from vwkde.monitoring._words import Told, percent, share_in_words
@@ -201,7 +202,7 @@ def _row(row: RowDrift, names: list[str]) -> Markup:
 def _shown(value: object) -> str:
     if value is None:
         return "missing"
-    return number(value) if isinstance(value, float) else str(value)
+    return number(value) if isinstance(value, float) else visible(str(value))
 
 
 def _reading(result: Told) -> Markup:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._data.frames import Frame, frame_of_numbers, to_frame
+from vwkde._data.frames import Frame, frame_of_numbers, label_of, to_frame
 from vwkde._data.intake import check_pair
 from vwkde._data.kinds import BOOLEAN, CATEGORY, EMPTY, floats_of, kind_of, texts_of
 from vwkde._data.reading import Reading
@@ -55,7 +55,14 @@ def read_frame(data: Any, name: str) -> Frame:
         from vwkde._data.tables import read_table
 
         return read_table(Path(data))
-    return to_frame(data, name) or frame_of_numbers(*as_columns(data, name))
+    return to_frame(data, name) or _numbers(data, name)
+
+
+def _numbers(data: Any, name: str) -> Frame:
+    """Return numbers as a frame, in which a series has its name."""
+    frame = frame_of_numbers(*as_columns(data, name))
+    is_series = frame.columns is None and frame.table.num_columns == 1
+    return Frame(frame.table.rename_columns([label_of(data)]), None) if is_series else frame
 
 
 def _given(frame: Frame, labels: tuple[str, ...], name: str) -> "pa.ChunkedArray":

@@ -1,7 +1,7 @@
 """An estimator of scikit-learn that is trained, and scored, for another population."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,10 @@ class ReweightedEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
         The α of relative ratios; see `DensityRatio.weights`.
     balance : {"auto", "means", "moments", "none"}, default="auto"
         Which weighted means agree with the target's; see `DensityRatio.weights`.
+    missing : {"refuse", "indicator"}, default="refuse"
+        What missing values do to the ratio, as in `DensityRatio`; a `DensityRatio` as `ratio` has its own parameter.
+    dates : {"refuse", "number", "drop"}, default="refuse"
+        What columns of dates or times do to the ratio, likewise.
     random_state : int, RandomState or None, default=0
         Seeds the random choices of the ratio.
 
@@ -92,6 +96,8 @@ class ReweightedEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
         truncate: float | str | None = "auto",
         relative: float | str = 0.0,
         balance: str = "auto",
+        missing: Literal["refuse", "indicator"] = "refuse",
+        dates: Literal["refuse", "number", "drop"] = "refuse",
         random_state: Any = 0,
     ) -> None:
         self.estimator = estimator
@@ -100,6 +106,8 @@ class ReweightedEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
         self.truncate = truncate
         self.relative = relative
         self.balance = balance
+        self.missing = missing
+        self.dates = dates
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, X_target: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
@@ -292,6 +300,7 @@ class ReweightedEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
         return hasattr(self, "estimator_")
 
     def _weigh(self, X: Any, target: Any, own: Any) -> ImportanceWeights:
+        asked = {"missing": self.missing, "dates": self.dates}
         return importance_weights(
             target,
             X,
@@ -301,6 +310,7 @@ class ReweightedEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
             balance=self.balance,
             denominator_weight=own,
             random_state=self.random_state,
+            **{name: value for name, value in asked.items() if value != "refuse"},
         )
 
     def _importance(self, X: Any) -> Floats:
