@@ -98,8 +98,9 @@ def test_missing_values_and_dates_are_read_as_asked():
         ReweightedEstimator(Ridge(), ratio=vwkde.DensityRatio(), missing="indicator", dates="drop").fit(X, Y, TARGET)
 
 
-def test_without_a_target_it_is_the_estimator():
-    model = ReweightedEstimator(Ridge()).fit(X, Y)
+def test_without_a_target_it_is_the_estimator_and_says_so():
+    with pytest.warns(UserWarning, match=r"no target sample .* fit\(X, y, X_target\)"):
+        model = ReweightedEstimator(Ridge()).fit(X, Y)
     np.testing.assert_allclose(model.predict(X), Ridge().fit(X, Y).predict(X))
     assert model.weights_ is None
     assert model.score(X, Y) == pytest.approx(Ridge().fit(X, Y).score(X, Y))
@@ -123,7 +124,7 @@ def test_it_is_cloned_and_errors_name_what_is_wrong(model):
         ReweightedEstimator(Ridge()).fit(X, Y, TARGET[:, :1])
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning", "ignore:ReweightedEstimator has no target")
 def test_scikit_learns_own_checks():
     """The constructor needs an estimator, as that of other meta-estimators does."""
     results = check_estimator(ReweightedEstimator(Ridge()), on_fail=None)
@@ -144,7 +145,8 @@ def test_intervals_cover_the_target_though_errors_grow_there():
     model = vwkde.ReweightedEstimator(LinearRegression(), ratio="gaussian").fit(x, y, target)
     low, high = model.predict_interval(target, calibration, of_calibration, level=0.8).T
     assert np.mean((low <= truth) & (truth <= high)) == pytest.approx(0.8, abs=0.04)
-    plain = vwkde.ReweightedEstimator(LinearRegression()).fit(x, y)
+    with pytest.warns(UserWarning, match="no target sample"):
+        plain = vwkde.ReweightedEstimator(LinearRegression()).fit(x, y)
     low, high = plain.predict_interval(target, calibration, of_calibration, level=0.8).T
     assert np.mean((low <= truth) & (truth <= high)) < 0.7
     assert np.isinf(plain.predict_interval(target[:1], calibration[:3], of_calibration[:3])).all()

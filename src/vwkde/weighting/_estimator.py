@@ -14,10 +14,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from vwkde._data.validation import is_number, to_floats
+from vwkde._runtime.warn import warn
 from vwkde.importance import ImportanceWeights
 from vwkde.weighting._function import importance_weights
 
 Floats = NDArray[np.float64]
+
+_NO_TARGET = (
+    "ReweightedEstimator has no target sample and fits its estimator without importance weights. Give the target's rows: "
+    "fit(X, y, X_target), or in a search the parameter 'target'."
+)
 
 
 def _has(name: str) -> Callable[[Any], bool]:
@@ -141,10 +147,14 @@ class ReweightedEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
         -----
         OverlapWarning
             If the weights cannot be trusted.
+        UserWarning
+            If there is no target: the estimator is then fitted without importance weights.
         """
         self._validate_params()
         name = _weight_name(self.estimator)
         target = self.target if X_target is None else X_target
+        if target is None:
+            warn(_NO_TARGET, UserWarning)
         self.weights_ = None if target is None else self._weigh(X, target, sample_weight)
         weight = sample_weight if self.weights_ is None else np.maximum(self.weights_.values, 0.0)
         given = {} if weight is None else {name: weight}
