@@ -21,8 +21,8 @@ from vwkde.weighting._function import importance_weights
 Floats = NDArray[np.float64]
 
 _NO_TARGET = (
-    "ReweightedEstimator has no target sample and fits its estimator without importance weights. Give the target's rows: "
-    "fit(X, y, X_target), or in a search the parameter 'target'."
+    "ReweightedEstimator has no target sample and fits its estimator without importance weights. Give the target's "
+    "rows: fit(X, y, X_target), or in a search the parameter 'target'."
 )
 
 
