@@ -1,6 +1,6 @@
 """Regions of a map: where it reaches a level."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +91,37 @@ class Region:
         top, left = self.box.top, self.box.left
         return self.mask[box.top - top : box.bottom - top, box.left - left : box.right - left]
 
+    def values_of(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return the values of the region in a map, of the shape of the box; others are minus infinity.
+
+        Parameters
+        ----------
+        values : ndarray of shape (height, width)
+            The map.
+
+        Returns
+        -------
+        ndarray of the shape of the box
+        """
+        box = self.box
+        return np.where(self.mask, values[box.top : box.bottom, box.left : box.right], -np.inf)
+
+    def moved(self, start: Box) -> "Region":
+        """Return the region of a whole map, if this is one of a part of it.
+
+        Parameters
+        ----------
+        start : Box
+            The part of the map.
+
+        Returns
+        -------
+        Region
+        """
+        box = self.box
+        rows, columns = start.top, start.left
+        return replace(self, box=Box(box.top + rows, box.left + columns, box.bottom + rows, box.right + columns))
+
     def on(self, shape: tuple[int, ...]) -> Mask:
         """Return which pixels of the whole map belong to the region.
 
@@ -123,6 +154,18 @@ def find_regions(values: NDArray[np.floating], level: float) -> list[Region]:
         box = Box(rows.start, columns.start, rows.stop, columns.stop)
         regions.append(Region(box, mask, float(values[rows, columns][mask].max())))
     return sorted(regions, key=lambda region: (-region.peak, -np.count_nonzero(region.mask)))
+
+
+def outlined_regions(values: NDArray[np.floating], level: float, share: float) -> list[Region]:
+    """Return the regions where the values reach the level and this share of the largest value around them.
+
+    A strong defect makes the values high far around it; its outline is where they are nearly as high as in its core.
+    """
+    return [
+        part.moved(region.box)
+        for region in find_regions(values, level)
+        for part in find_regions(region.values_of(values), max(level, near_peak(np.array(region.peak), share)))
+    ]
 
 
 def box_about(mask: Mask) -> Box:
