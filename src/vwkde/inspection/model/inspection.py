@@ -17,7 +17,7 @@ from vwkde.inspection.model.regions import Box, Region, find_regions, near_peak,
 Singles = NDArray[np.float32]
 Verdict = Literal["OK", "NG"]
 
-_PART_OF_PEAK = 0.6
+_PART_OF_PEAK = 0.5
 """Pixels at this share of the largest value of their region are shown.
 
 The paper uses 0.9. Of a large defect that covers only a small part, too little to count as found.
@@ -49,7 +49,7 @@ class Inspection(Tabular):
         The name of the nearest good image.
     log_ratio : ndarray of shape (height, width)
         The map: the log ratio of each patch, this image against good ones, in nats, averaged over the patches that
-        cover a pixel. With "combined": how rare what is there would be as the worst place of a good image.
+        cover a pixel. With "combined": how rare such a place is in good images, as minus the log of its share.
     map_threshold : float
         The value that the maps of good images rarely exceed anywhere; infinite if there are too few good images.
     milliseconds : float

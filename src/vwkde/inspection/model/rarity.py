@@ -33,7 +33,7 @@ _LEAST = 1e-6
 """Least distance of entries, relative to the largest and at least to one, for values that are all alike."""
 POWER = 4
 """Power of the mean over copies."""
-STRONG = 20.0
+_STRONG = 10.0
 """Rarities beyond this, in nats, count by their logarithm: otherwise only the core of a strong defect would show."""
 
 
@@ -46,12 +46,8 @@ class Rarities:
 
     def map(self, pair: Pair) -> Floats:
         """Return how rare each place is in good images, in nats, at the size at which images are measured."""
-        patches, cells = (
-            np.concatenate(
-                [counted(values[place], table) ** POWER for place, table in zip(places, tables, strict=True)]
-            )
-            for values, places, tables in zip(pair, places_of(self.image_shape), self.parts(), strict=True)
-        )
+        places = places_of(self.image_shape)
+        patches, cells = (_powers(*each) for each in zip(pair, places, self.parts(), strict=True))
         spread = PYRAMID.spread(patches, self.image_shape), MARKS.spread(cells, self.image_shape)
         return np.mean([np.sqrt(np.sqrt(powers)) for powers in spread], axis=0)
 
@@ -63,16 +59,21 @@ class Rarities:
 
 def _powers(values: Values, places: Sequence[slice], tables: Floats) -> Floats:
     """Return the powers of the rarities of all places, copy by copy."""
-    copies = zip(places, tables, strict=True)
-    return np.concatenate([counted(values[place], table) ** POWER for place, table in copies])
+    copies = enumerate(zip(places, tables, strict=True))
+    return np.concatenate([counted(values[place], table, copy) ** POWER for copy, (place, table) in copies])
 
 
-def counted(values: Values, table: Floats) -> Floats:
-    """Return the rarity of values as it counts in a map."""
+def counted(values: Values, table: Floats, copy: int) -> Floats:
+    """Return the rarity of values on a copy, whose number starts at the largest, as it counts in a map."""
     rarity = np.zeros(values.shape)
     for entry, bend in zip(table, bends(table), strict=True):
         rarity += bend * np.maximum(values - entry, 0)
-    return np.asarray(STRONG * np.arcsinh(np.maximum(rarity, 0) / STRONG))
+    return np.asarray(strong(copy) * np.arcsinh(np.maximum(rarity, 0) / strong(copy)))
+
+
+def strong(copy: int) -> float:
+    """Return the rarity beyond which the logarithm counts: less on small copies, where a defect spreads far."""
+    return float(_STRONG / 2**copy)
 
 
 def bends(table: Floats) -> Floats:

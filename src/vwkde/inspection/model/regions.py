@@ -1,6 +1,6 @@
 """Regions of a map: where it reaches a level."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,36 +91,26 @@ class Region:
         top, left = self.box.top, self.box.left
         return self.mask[box.top - top : box.bottom - top, box.left - left : box.right - left]
 
-    def values_of(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Return the values of the region in a map, of the shape of the box; others are minus infinity.
+    def outlined(self, values: NDArray[np.floating], level: float) -> "Region":
+        """Return the part of the region where a map reaches a level, which the peak reaches.
 
         Parameters
         ----------
         values : ndarray of shape (height, width)
             The map.
-
-        Returns
-        -------
-        ndarray of the shape of the box
-        """
-        box = self.box
-        return np.where(self.mask, values[box.top : box.bottom, box.left : box.right], -np.inf)
-
-    def moved(self, start: Box) -> "Region":
-        """Return the region of a whole map, if this is one of a part of it.
-
-        Parameters
-        ----------
-        start : Box
-            The part of the map.
+        level : float
+            A value of the map, at most that of the peak.
 
         Returns
         -------
         Region
+            It need not be connected.
         """
-        box = self.box
-        rows, columns = start.top, start.left
-        return replace(self, box=Box(box.top + rows, box.left + columns, box.bottom + rows, box.right + columns))
+        top, left = self.box.top, self.box.left
+        mask = self.mask & (values[top : self.box.bottom, left : self.box.right] >= level)
+        part = box_about(mask)
+        box = Box(top + part.top, left + part.left, top + part.bottom, left + part.right)
+        return Region(box, mask[part.top : part.bottom, part.left : part.right], self.peak)
 
     def on(self, shape: tuple[int, ...]) -> Mask:
         """Return which pixels of the whole map belong to the region.
@@ -157,15 +147,12 @@ def find_regions(values: NDArray[np.floating], level: float) -> list[Region]:
 
 
 def outlined_regions(values: NDArray[np.floating], level: float, share: float) -> list[Region]:
-    """Return the regions where the values reach the level and this share of the largest value around them.
+    """Return the regions where the values reach the level, each down to this share of its own largest value.
 
     A strong defect makes the values high far around it; its outline is where they are nearly as high as in its core.
+    What is connected at the level stays one region.
     """
-    return [
-        part.moved(region.box)
-        for region in find_regions(values, level)
-        for part in find_regions(region.values_of(values), max(level, near_peak(np.array(region.peak), share)))
-    ]
+    return [region.outlined(values, near_peak(np.array(region.peak), share)) for region in find_regions(values, level)]
 
 
 def box_about(mask: Mask) -> Box:

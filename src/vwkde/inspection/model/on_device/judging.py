@@ -15,7 +15,7 @@ from vwkde.inspection.model.on_device.filters import enlarged, interpolated
 from vwkde.inspection.model.on_device.marks import MarksOnDevice, spread_marks
 from vwkde.inspection.model.on_device.measuring import OnDevice, batch_size, on_device
 from vwkde.inspection.model.pyramid import PYRAMID
-from vwkde.inspection.model.rarity import POWER, STRONG, bends, places_of
+from vwkde.inspection.model.rarity import POWER, bends, places_of, strong
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -81,11 +81,11 @@ def _counted(values: "Tensor", places: Sequence[slice], tables: Floats) -> "Tens
     import torch
 
     parts = []
-    for place, table in zip(places, tables, strict=True):
+    for copy, (place, table) in enumerate(zip(places, tables, strict=True)):
         here = values[:, place]
         steps = zip(table.tolist(), bends(table).tolist(), strict=True)
         rarity = sum((bend * (here - entry).clamp(min=0) for entry, bend in steps), torch.zeros_like(here))
-        parts.append(STRONG * (rarity.clamp(min=0) / STRONG).asinh())
+        parts.append(strong(copy) * (rarity.clamp(min=0) / strong(copy)).asinh())
     return torch.cat(parts, dim=1)
 
 
