@@ -9,7 +9,7 @@ from vwkde.inspection import Inspection
 from vwkde.inspection.model.regions import Box
 
 MAP = np.zeros((20, 30), dtype=np.float32)
-MAP[2:5, 3:9], MAP[10:12, 20:30] = 5.0, 3.0
+MAP[2:5, 3:9], MAP[10:12, 20:30] = 6.0, 2.8
 HIGH, LOW = Box(2, 3, 5, 9), Box(10, 20, 12, 30)
 
 
@@ -46,3 +46,20 @@ def test_a_rejected_image_whose_map_stays_low_shows_its_highest_region(found):
     low = replace(found, map_threshold=7.0)
     assert low.regions() == []
     assert low.shown_boxes == [HIGH]
+
+
+def test_regions_are_outlined_where_they_are_nearly_as_high_as_their_own_peak(found):
+    smeared = MAP.copy()
+    smeared[:8, :15] = np.maximum(smeared[:8, :15], 2.6)
+    each = replace(found, log_ratio=smeared)
+    assert boxes(each.regions()) == [Box(0, 0, 8, 15), LOW]
+    assert each.shown_boxes == [HIGH, LOW]
+    np.testing.assert_array_equal(each.outlines[0].on(MAP.shape), MAP == 6.0)
+
+
+def test_what_is_connected_in_the_map_stays_one_region(found):
+    chain = np.zeros((20, 30), dtype=np.float32)
+    chain[5, 2:28], chain[5, 4], chain[5, 20] = 3.0, 9.0, 8.0
+    (region,) = replace(found, log_ratio=chain).outlines
+    assert (region.box, region.peak) == (Box(5, 4, 6, 21), 9.0)
+    assert np.count_nonzero(region.mask) == 2

@@ -12,13 +12,16 @@ from vwkde._display.style import RED, TEAL
 from vwkde._display.tabular import Tabular
 from vwkde.inspection.data.images import encode_png
 from vwkde.inspection.model.map_colours import map_colours
-from vwkde.inspection.model.regions import Box, Region, find_regions, near_peak
+from vwkde.inspection.model.regions import Box, Region, find_regions, near_peak, outlined_regions
 
 Singles = NDArray[np.float32]
 Verdict = Literal["OK", "NG"]
 
-_AT_LEAST_SHOWN = 0.9
-"""Pixels at this share of the map's largest value are shown even if none reaches the threshold of maps."""
+_PART_OF_PEAK = 0.5
+"""Pixels at this share of the largest value of their region are shown.
+
+The paper uses 0.9. Of a large defect that covers only a small part, too little to count as found.
+"""
 _LARGEST_MAP = 256
 """Maximum length of a map's longer side in a notebook, in pixels."""
 
@@ -46,7 +49,7 @@ class Inspection(Tabular):
         The name of the nearest good image.
     log_ratio : ndarray of shape (height, width)
         The map: the log ratio of each patch, this image against good ones, in nats, averaged over the patches that
-        cover a pixel. With "combined": how rare what is there would be as the worst place of a good image.
+        cover a pixel. With "combined": how rare such a place is in good images, as minus the log of its share.
     map_threshold : float
         The value that the maps of good images rarely exceed anywhere; infinite if there are too few good images.
     milliseconds : float
@@ -111,10 +114,15 @@ class Inspection(Tabular):
         return find_regions(self.log_ratio, self.map_threshold if level is None else level)
 
     @property
+    def outlines(self) -> list[Region]:
+        """The regions above `map_threshold`, or the highest ones if none is, each down to a share of its own peak."""
+        level = min(self.map_threshold, near_peak(self.log_ratio, _PART_OF_PEAK))
+        return outlined_regions(self.log_ratio, level, _PART_OF_PEAK)
+
+    @property
     def boxes_if_rejected(self) -> list[Box]:
         """The boxes to show if the image is rejected, highest first. At least the map's highest place has one."""
-        level = min(self.map_threshold, near_peak(self.log_ratio, _AT_LEAST_SHOWN))
-        return [region.box for region in self.regions(level)]
+        return [region.box for region in self.outlines]
 
     @property
     def shown_boxes(self) -> list[Box]:

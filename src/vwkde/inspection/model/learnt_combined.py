@@ -1,8 +1,9 @@
 """What is known about a surface if texture and single marks are combined.
 
-Both have a score and a map. The tails of those of good images make them comparable: each says how rare it would be in a
-good image, in nats. The peak of the joint map counts too: it is high where texture and marks differ at the same place,
-which by chance they seldom do. When images are added, what is known about marks stays, and so do the tails.
+An image has three values: the score of its texture, that of its marks, and the peak of the map of both. The tails of
+those of good images make them comparable: each says how rare it would be in a good image, in nats. The peak counts
+most: it is high where texture and marks differ at the same place. When images are added, what is known about marks
+stays, and so do the tails and the tables of rarities.
 """
 
 from dataclasses import dataclass, replace
@@ -18,34 +19,29 @@ from vwkde.inspection.model.features import FeatureSet, marking_of
 from vwkde.inspection.model.known_marks import KnownMarks, MarkComparison, learn_marks
 from vwkde.inspection.model.learnt import Judgement, Learnt, coordinates_of
 from vwkde.inspection.model.library import Comparison, make_library
-from vwkde.inspection.model.marks import MARKS
 from vwkde.inspection.model.measuring import Measured, mapped
-from vwkde.inspection.model.pyramid import PYRAMID
+from vwkde.inspection.model.rarity import Rarities, fit_rarities
 from vwkde.inspection.model.tails import Tail, fit_tail
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
-Pair = tuple[Comparison, MarkComparison]
-
-STRONG = 5.0
-"""Values of maps beyond this, in nats, count by their logarithm: so rare is a place only in a defect."""
 
 
 @dataclass(frozen=True, eq=False)
 class Both:
-    """Tails of good images: of the scores of texture and marks, (2,), and of the peaks of their maps and the joint."""
+    """What good images have: tails of the scores of texture and of marks and of the peak of the map, and rarities."""
 
-    image_shape: tuple[int, ...]
-    scores: Tail
-    peaks: Tail
+    tail: Tail
+    rarities: Rarities
 
-    def score(self, scores: Floats, peak: Floats | float) -> Floats:
-        """Return the mean of how rare the scores of texture and marks, (…, 2), are, and how rare the map's peak."""
-        return np.asarray((self.scores(scores).mean(axis=-1) + peak) / 2)
+    def score(self, values: Floats) -> Floats:
+        """Return the mean rarity of the two scores and the peak, (…, 3); the peak counts as much as the others."""
+        rare = self.tail(values)
+        return np.asarray((rare[..., :2].mean(axis=-1) + rare[..., 2]) / 2)
 
-    def map(self, pair: Pair) -> Floats:
-        """Return how rare each place would be as the worst one of a good image, at the size of measurement."""
-        return self.peaks[2](_joint(pair, self.image_shape, self.peaks[:2]))
+    def map(self, texture: Comparison, marks: MarkComparison) -> Floats:
+        """Return how rare each place is in good images, in nats, at the size of measurement."""
+        return self.rarities.map((texture.log_ratio, marks.excess))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -60,11 +56,11 @@ class LearntCombined(Learnt):
     def judge(self, image: Singles, resources: Resources) -> Judgement:
         """Return how an image compares with the good ones."""
         marks = self.known.compare(self.marking(image))
-        pair = self.compare(image, resources), marks
-        joint = self.both.map(pair)
-        score = self.both.score(np.array([pair[0].score, marks.score]), joint.max())
+        texture = self.compare(image, resources)
+        joint = self.both.map(texture, marks)
+        score = self.both.score(np.array([texture.score, marks.score, joint.max()]))
         log_ratio = self.marking.spread(joint, self.image_shape).astype(np.float32)
-        return Judgement(float(score), pair[0].nearest, log_ratio)
+        return Judgement(float(score), texture.nearest, log_ratio)
 
     def more(self, seen: Measured, false_reject_rate: float, resources: Resources) -> Learnt:
         """Return what is known with more good images; marks and tails do not change."""
@@ -72,7 +68,7 @@ class LearntCombined(Learnt):
         sums = library.mutual_sums(self.sums, resources)
         texture = library.left_out(sums, resources)
         marks = [self.known.compare(image) for image in seen.marks]
-        peaks = [self.both.map(pair).max() for pair in zip(texture[len(self.names) :], marks, strict=True)]
+        peaks = [self.both.map(*each).max() for each in zip(texture[len(self.names) :], marks, strict=True)]
         return replace(
             self.with_images(seen),
             library=library,
@@ -95,8 +91,8 @@ class LearntCombined(Learnt):
 
     def _calibrated(self, texture: list[Comparison], false_reject_rate: float) -> "LearntCombined":
         """Return this with a threshold for scores, given how the texture of each good image compares with others."""
-        scores = np.stack([[each.score for each in texture], self.mark_scores], axis=-1)
-        return replace(self, scores=calibrate(self.both.score(scores, self.peaks.scores), false_reject_rate))
+        values = np.stack([[each.score for each in texture], self.mark_scores, self.peaks.scores], axis=-1)
+        return replace(self, scores=calibrate(self.both.score(values), false_reject_rate))
 
 
 def learn_combined(
@@ -109,29 +105,13 @@ def learn_combined(
     sums = library.mutual_sums(resources=resources)
     shape = marking.shape(seen.shape)
     known, marks = learn_marks(seen.marks, shape, seed)
-    pairs = list(zip(library.left_out(sums, resources), marks, strict=True))
-    scores = np.array([[each.score for each in pair] for pair in pairs])
-    peaks = np.array(run(lambda pair: _maps(pair, shape).max(axis=(0, 1)), pairs))
-    tails = fit_tail(peaks)
-    joint = np.array(run(lambda pair: _joint(pair, shape, tails).max(), pairs))
-    both = Both(shape, fit_tail(scores), fit_tail(np.column_stack([peaks, joint])))
-    rarity = both.peaks[2](joint)
+    texture = library.left_out(sums, resources)
+    pairs = [(one.log_ratio, other.excess) for one, other in zip(texture, marks, strict=True)]
+    rarities = fit_rarities(pairs, shape)
+    peaks = np.array(run(lambda pair: float(rarities.map(pair).max()), pairs))
+    values = np.stack([[each.score for each in texture], [each.score for each in marks], peaks], axis=-1)
+    both = Both(fit_tail(values), rarities)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
-    thresholds = calibrate(both.score(scores, rarity), false_reject_rate), Calibration(rarity, false_reject_rate)
+    thresholds = calibrate(both.score(values), false_reject_rate), Calibration(peaks, false_reject_rate)
     learnt = (features, *images, coordinates, library, sums, *thresholds)
-    return LearntCombined(*learnt, marking=marking, known=known, mark_scores=scores[:, 1], both=both)
-
-
-def _joint(pair: Pair, shape: tuple[int, ...], peaks: Tail) -> Floats:
-    """Return the mean of both maps, each in units of how rare its peak would be in a good image."""
-    return np.asarray(peaks(_maps(pair, shape)).mean(axis=-1))
-
-
-def _maps(pair: Pair, shape: tuple[int, ...]) -> Floats:
-    """Return the maps of texture and of marks, (height, width, 2), at the size at which images are measured.
-
-    Values are compressed before the mean over copies of an image: a small copy, which shows a strong defect far and
-    wide, must not outweigh the others, which show where it is.
-    """
-    texture, marks = (STRONG * np.arcsinh(values / STRONG) for values in (pair[0].log_ratio, pair[1].excess))
-    return np.stack([PYRAMID.spread(texture, shape), MARKS.spread(marks, shape)], axis=-1)
+    return LearntCombined(*learnt, marking=marking, known=known, mark_scores=values[:, 1], both=both)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import reduce
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,7 @@ from scipy import ndimage
 
 from vwkde.inspection.model.interpolation import enlarged, shrunk, working_shape
 from vwkde.inspection.model.mark_filters import strengths
-from vwkde.inspection.model.pyramid import halved
+from vwkde.inspection.model.pyramid import halved, places_in_turn
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -50,8 +49,7 @@ class Marks:
 
     def cells(self, image_shape: tuple[int, ...]) -> list[slice]:
         """Return where the cells of each copy are among all cells."""
-        ends = np.cumsum([0, *(rows * columns for rows, columns in self.grids(image_shape))])
-        return [slice(int(start), int(end)) for start, end in pairwise(ends)]
+        return places_in_turn(self.grids(image_shape))
 
     def spread(self, values: NDArray[np.floating], image_shape: tuple[int, ...]) -> Floats:
         """Return a map of pixels: the mean over the copies, each interpolated between its cells."""

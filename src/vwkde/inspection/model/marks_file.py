@@ -12,6 +12,8 @@ from vwkde.inspection.model.learnt import Learnt
 from vwkde.inspection.model.learnt_combined import Both, LearntCombined
 from vwkde.inspection.model.mark_filters import KINDS
 from vwkde.inspection.model.marks import MARKS
+from vwkde.inspection.model.pyramid import PYRAMID
+from vwkde.inspection.model.rarity import LEVELS, Rarities
 from vwkde.inspection.model.sound import is_within
 from vwkde.inspection.model.tails import Tail
 
@@ -29,8 +31,8 @@ def marks_arrays(learnt: Learnt) -> dict[str, NDArray[Any]]:
         "mark_spread": known.spread,
         "mark_tail": _array(known.tail),
         "mark_scores": learnt.mark_scores,
-        "score_tail": _array(both.scores),
-        "peak_tail": _array(both.peaks),
+        "score_tail": _array(both.tail),
+        "rarities": both.rarities.tables,
     }
 
 
@@ -39,7 +41,7 @@ def with_marks(learnt: Learnt, marking: Marking, arrays: dict[str, NDArray[Any]]
     shape = marking.shape(learnt.image_shape)
     _check(arrays, len(learnt.names), shape)
     known = KnownMarks(shape, arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"]))
-    both = Both(shape, Tail(*arrays["score_tail"]), Tail(*arrays["peak_tail"]))
+    both = Both(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"]))
     same = {field.name: getattr(learnt, field.name) for field in fields(learnt)}
     return LearntCombined(**same, marking=marking, known=known, mark_scores=arrays["mark_scores"], both=both)
 
@@ -48,19 +50,25 @@ def _check(arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int])
     """Raise ValueError if the arrays do not fit together."""
     copies = MARKS.cells(shape)
     shapes = {
+        "rarities": (len(PYRAMID.places(shape)) + len(copies), len(LEVELS)),
         "mark_mean": (KINDS, copies[-1].stop),
         "mark_spread": (KINDS, copies[-1].stop),
         "mark_tail": (2, len(copies), KINDS),
         "mark_scores": (images,),
-        "score_tail": (2, 2),
-        "peak_tail": (2, 3),
+        "score_tail": (2, 3),
     }
     for name, wanted in shapes.items():
         if arrays[name].dtype.kind != "f" or arrays[name].shape != wanted or not is_within(arrays[name], _LARGEST):
             raise ValueError(f"{name} must be finite numbers of shape {wanted}, at most {_LARGEST:g}")
-    widths = [arrays["mark_spread"], *(arrays[name][1] for name in ("mark_tail", "score_tail", "peak_tail"))]
+    widths = [
+        arrays["mark_spread"],
+        *(arrays[name][1] for name in ("mark_tail", "score_tail")),
+        np.diff(arrays["rarities"]),
+    ]
     if not all((width >= 1 / _LARGEST).all() for width in widths):
-        raise ValueError(f"spreads and widths of tails must be positive, and at least {1 / _LARGEST:g}")
+        raise ValueError(
+            f"spreads, widths of tails and steps of rarities must be positive, and at least {1 / _LARGEST:g}"
+        )
 
 
 def _array(tail: Tail) -> NDArray[Any]:

@@ -1,6 +1,8 @@
 """Patches of one size on an image and on smaller copies of it, and how their values become a map of the pixels."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,14 +91,23 @@ class Pyramid:
         """Return a map of pixels: the mean over the copies, each interpolated between the centres of its patches."""
         total = np.zeros(image_shape)
         grids = self.grids(image_shape)
-        ends = np.cumsum([rows * columns for rows, columns in grids])
-        for k, grid, part in zip(self.halvings(image_shape), grids, np.split(values, ends[:-1]), strict=True):
-            total += _interpolated(part.reshape(grid), image_shape, self.step << k)
+        for k, grid, place in zip(self.halvings(image_shape), grids, places_in_turn(grids), strict=True):
+            total += _interpolated(values[place].reshape(grid), image_shape, self.step << k)
         return total / len(grids)
+
+    def places(self, image_shape: tuple[int, ...]) -> list[slice]:
+        """Return where the patches of each copy are among all patches."""
+        return places_in_turn(self.grids(image_shape))
 
 
 PYRAMID = Pyramid()
 """The patches of the features named `multiscale`."""
+
+
+def places_in_turn(grids: Sequence[Shape]) -> list[slice]:
+    """Return where the values of each grid are, if those of all grids follow each other."""
+    ends = np.cumsum([0, *(rows * columns for rows, columns in grids)])
+    return [slice(int(start), int(end)) for start, end in pairwise(ends)]
 
 
 def halved(image: Singles) -> Singles:

@@ -91,6 +91,27 @@ class Region:
         top, left = self.box.top, self.box.left
         return self.mask[box.top - top : box.bottom - top, box.left - left : box.right - left]
 
+    def outlined(self, values: NDArray[np.floating], level: float) -> "Region":
+        """Return the part of the region where a map reaches a level, which the peak reaches.
+
+        Parameters
+        ----------
+        values : ndarray of shape (height, width)
+            The map.
+        level : float
+            A value of the map, at most that of the peak.
+
+        Returns
+        -------
+        Region
+            It need not be connected.
+        """
+        top, left = self.box.top, self.box.left
+        mask = self.mask & (values[top : self.box.bottom, left : self.box.right] >= level)
+        part = box_about(mask)
+        box = Box(top + part.top, left + part.left, top + part.bottom, left + part.right)
+        return Region(box, mask[part.top : part.bottom, part.left : part.right], self.peak)
+
     def on(self, shape: tuple[int, ...]) -> Mask:
         """Return which pixels of the whole map belong to the region.
 
@@ -123,6 +144,15 @@ def find_regions(values: NDArray[np.floating], level: float) -> list[Region]:
         box = Box(rows.start, columns.start, rows.stop, columns.stop)
         regions.append(Region(box, mask, float(values[rows, columns][mask].max())))
     return sorted(regions, key=lambda region: (-region.peak, -np.count_nonzero(region.mask)))
+
+
+def outlined_regions(values: NDArray[np.floating], level: float, share: float) -> list[Region]:
+    """Return the regions where the values reach the level, each down to this share of its own largest value.
+
+    A strong defect makes the values high far around it; its outline is where they are nearly as high as in its core.
+    What is connected at the level stays one region.
+    """
+    return [region.outlined(values, near_peak(np.array(region.peak), share)) for region in find_regions(values, level)]
 
 
 def box_about(mask: Mask) -> Box:

@@ -24,18 +24,13 @@ from vwkde.inspection.metrics.images import (
 )
 from vwkde.inspection.metrics.pixels import PixelCounts, PixelTally, aupro, count_pixels, pixel_auroc
 from vwkde.inspection.model.inspection import Inspection
-from vwkde.inspection.model.regions import find_regions, near_peak
+from vwkde.inspection.model.regions import find_regions
 from vwkde.inspection.runs.evaluation import DIGITS, LEVEL, Evaluation, Measure, Share
 
 Mask = NDArray[np.bool_]
 
 _REPETITIONS = 1_000
 """Bootstrap repetitions per interval."""
-_PART_OF_PEAK = 0.5
-"""A detection is a region where the map exceeds this share of its largest value.
-
-The paper uses 0.9. Of a large defect that covers only a small part, too little to count as found.
-"""
 
 
 class Evaluator:
@@ -60,8 +55,7 @@ class Evaluator:
             mask = np.zeros(result.log_ratio.shape, bool) if mask is None else mask
             self._pixels.append(count_pixels(result.log_ratio, mask))
             # the confidence of a detection is its own largest value
-            detections = find_regions(result.log_ratio, near_peak(result.log_ratio, _PART_OF_PEAK))
-            self._matches.append(match_detections(detections, find_regions(mask.astype(np.float64), 1.0)))
+            self._matches.append(match_detections(result.outlines, find_regions(mask.astype(np.float64), 1.0)))
 
     def evaluate(self) -> Evaluation:
         """Return the evaluation of all images so far."""

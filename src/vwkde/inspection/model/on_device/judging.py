@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._compute.devices import send
 from vwkde.inspection.model.learnt import Judgement, Learnt, pixel_map
-from vwkde.inspection.model.learnt_combined import STRONG, LearntCombined
+from vwkde.inspection.model.learnt_combined import LearntCombined
 from vwkde.inspection.model.library import Comparison, Library
 from vwkde.inspection.model.on_device.comparing import Compared, CoordinatesOnDevice, LibraryOnDevice
 from vwkde.inspection.model.on_device.filters import enlarged, interpolated
 from vwkde.inspection.model.on_device.marks import MarksOnDevice, spread_marks
 from vwkde.inspection.model.on_device.measuring import OnDevice, batch_size, on_device
 from vwkde.inspection.model.pyramid import PYRAMID
+from vwkde.inspection.model.rarity import POWER, bends, places_of, strong
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 
@@ -32,7 +33,6 @@ class CombinedOnDevice:
         self._coordinates = CoordinatesOnDevice(learnt.coordinates, device)
         self._library = _library_of(learnt, device)
         self._marks = MarksOnDevice(learnt.known, device)
-        self._peaks = send(learnt.both.peaks.centre, device), send(learnt.both.peaks.width, device)
 
     @property
     def batch(self) -> int:
@@ -53,8 +53,8 @@ class CombinedOnDevice:
         mark_scores, excess = self._marks.compare(images)
         joint = self._joint(torch.stack([each.log_ratio for each in compared]), excess, tuple(images.shape[1:]))
         texture = torch.stack([each.score for each in compared])
-        scores = torch.stack([texture, mark_scores.double()], dim=1).cpu().numpy()
-        found = self._learnt.both.score(scores, joint.amax(dim=(1, 2)).cpu().numpy())
+        values = torch.stack([texture, mark_scores.double(), joint.amax(dim=(1, 2))], dim=1)
+        found = self._learnt.both.score(values.cpu().numpy())
         nearest = torch.stack([each.nearest for each in compared]).tolist()
         maps = enlarged(joint, self._learnt.image_shape if self._images.part is None else self._images.part.shape())
         return [
@@ -63,16 +63,30 @@ class CombinedOnDevice:
         ]
 
     def _joint(self, log_ratio: "Tensor", excess: "Tensor", shape: tuple[int, ...]) -> "Tensor":
-        """Return the maps of the inspected part, as `Both.map` does, at the size at which it is measured."""
-        texture, marks = (STRONG * (values.double() / STRONG).asinh() for values in (log_ratio, excess))
-        centre, width = self._peaks
-        both = (_spread_patches(texture, shape) - centre[0]) / width[0]
-        both = (both + (spread_marks(marks, shape) - centre[1]) / width[1]) / 2
-        return (both - centre[2]) / width[2]
+        """Return the maps of the inspected part, as `Rarities.map` does, at the size at which it is measured."""
+        tables = self._learnt.both.rarities.parts()
+        patches, cells = (
+            _counted(values.double(), places, of_copies) ** POWER
+            for values, places, of_copies in zip((log_ratio, excess), places_of(shape), tables, strict=True)
+        )
+        return (_spread_patches(patches, shape).sqrt().sqrt() + spread_marks(cells, shape).sqrt().sqrt()) / 2
 
     def _placed(self, values: Singles) -> Singles:
         part = self._images.part
         return values if part is None else part.placed(values.astype(np.float64)).astype(np.float32)
+
+
+def _counted(values: "Tensor", places: Sequence[slice], tables: Floats) -> "Tensor":
+    """Return the rarity of values, (images, places), as `rarity.counted` does for each copy."""
+    import torch
+
+    parts = []
+    for copy, (place, table) in enumerate(zip(places, tables, strict=True)):
+        here = values[:, place]
+        steps = zip(table.tolist(), bends(table).tolist(), strict=True)
+        rarity = sum((bend * (here - entry).clamp(min=0) for entry, bend in steps), torch.zeros_like(here))
+        parts.append(strong(copy) * (rarity.clamp(min=0) / strong(copy)).asinh())
+    return torch.cat(parts, dim=1)
 
 
 def _spread_patches(values: "Tensor", shape: tuple[int, ...]) -> "Tensor":

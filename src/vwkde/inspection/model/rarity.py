@@ -1,0 +1,110 @@
+"""How rare values on the copies of an image are among those of good images, and how this becomes a map.
+
+Each copy has its own table: the values that given shares of all places of good images exceed, if each good image is
+judged by the others. Minus the log of the share that exceeds a value is its rarity, in nats: linear between the entries
+of a table, and beyond the last one by the slope of the last. A copy on which good images vary thereby counts less.
+
+A copy that shows a defect must not be outvoted by the noise of the others, so rarities of copies are joined by the mean
+of their fourth powers: nearly the largest. Texture and marks are then joined by a plain mean, which is high where both
+differ at the same place; by chance they seldom do.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwkde.inspection.model.marks import MARKS
+from vwkde.inspection.model.pyramid import PYRAMID
+
+Floats = NDArray[np.float64]
+Values = NDArray[np.floating]
+Pair = tuple[Values, Values]
+"""The log ratios of the patches of all copies of an image, and the excess of its marks in the cells of all copies."""
+
+_EXCEEDING = np.array([0.5, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003])
+"""Shares of places of good images that exceed the entries of a table."""
+LEVELS = np.concatenate([[0.0], -np.log(_EXCEEDING)])
+"""Rarities of the entries of a table, in nats; values up to the first entry are not rare at all."""
+_FEWEST = 30
+"""Least number of places that exceed an entry, if it is to be known; later entries continue the line."""
+_LEAST = 1e-6
+"""Least distance of entries, relative to the largest and at least to one, for values that are all alike."""
+POWER = 4
+"""Power of the mean over copies."""
+_STRONG = 10.0
+"""Rarities beyond this, in nats, count by their logarithm: otherwise only the core of a strong defect would show."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rarities:
+    """The tables of all copies, (copies, levels): those of patches first, then those of marks."""
+
+    image_shape: tuple[int, ...]
+    tables: Floats
+
+    def map(self, pair: Pair) -> Floats:
+        """Return how rare each place is in good images, in nats, at the size at which images are measured."""
+        places = places_of(self.image_shape)
+        patches, cells = (_powers(*each) for each in zip(pair, places, self.parts(), strict=True))
+        spread = PYRAMID.spread(patches, self.image_shape), MARKS.spread(cells, self.image_shape)
+        return np.mean([np.sqrt(np.sqrt(powers)) for powers in spread], axis=0)
+
+    def parts(self) -> tuple[Floats, Floats]:
+        """Return the tables of patches and those of marks."""
+        first = len(PYRAMID.places(self.image_shape))
+        return self.tables[:first], self.tables[first:]
+
+
+def _powers(values: Values, places: Sequence[slice], tables: Floats) -> Floats:
+    """Return the powers of the rarities of all places, copy by copy."""
+    copies = enumerate(zip(places, tables, strict=True))
+    return np.concatenate([counted(values[place], table, copy) ** POWER for copy, (place, table) in copies])
+
+
+def counted(values: Values, table: Floats, copy: int) -> Floats:
+    """Return the rarity of values on a copy, whose number starts at the largest, as it counts in a map."""
+    rarity = np.zeros(values.shape)
+    for entry, bend in zip(table, bends(table), strict=True):
+        rarity += bend * np.maximum(values - entry, 0)
+    return np.asarray(strong(copy) * np.arcsinh(np.maximum(rarity, 0) / strong(copy)))
+
+
+def strong(copy: int) -> float:
+    """Return the rarity beyond which the logarithm counts: less on small copies, where a defect spreads far."""
+    return float(_STRONG / 2**copy)
+
+
+def bends(table: Floats) -> Floats:
+    """Return by how much the slope of the rarity changes at each entry; beyond the last it stays as it is."""
+    slopes = np.diff(LEVELS) / np.diff(table)
+    return np.diff(slopes, prepend=0.0, append=slopes[-1])
+
+
+def fit_rarities(pairs: Sequence[Pair], image_shape: tuple[int, ...]) -> Rarities:
+    """Return the tables of good images, each compared with others."""
+    tables = []
+    for part, places in enumerate(places_of(image_shape)):
+        tables += [_table(np.concatenate([pair[part][place] for pair in pairs])) for place in places]
+    return Rarities(image_shape, np.array(tables))
+
+
+def places_of(image_shape: tuple[int, ...]) -> tuple[list[slice], list[slice]]:
+    """Return where the patches of each copy are among all patches, and the cells of each copy among all cells."""
+    return PYRAMID.places(image_shape), MARKS.cells(image_shape)
+
+
+def _table(values: Values) -> Floats:
+    """Return the entries for all levels; those that too few values exceed continue the line of the last two."""
+    known = max(2, int(np.count_nonzero(_EXCEEDING * len(values) >= _FEWEST)))
+    entries = np.quantile(values.astype(np.float64), 1 - _EXCEEDING[:known])
+    entries = np.maximum.accumulate(entries) + _LEAST * max(1.0, np.abs(entries).max()) * np.arange(known)
+    below = _on_line(LEVELS[1:3], entries[:2], LEVELS[:1])
+    above = _on_line(LEVELS[known - 1 : known + 1], entries[-2:], LEVELS[known + 1 :])
+    return np.concatenate([below, entries, above])
+
+
+def _on_line(levels: Floats, entries: Floats, wanted: Floats) -> Floats:
+    """Return the entries for the wanted levels on the line through two others."""
+    return np.asarray(entries[0] + (wanted - levels[0]) * (entries[1] - entries[0]) / (levels[1] - levels[0]))
