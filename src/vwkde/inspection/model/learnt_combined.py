@@ -20,6 +20,7 @@ from vwkde.inspection.model.learnt import Judgement, Learnt, coordinates_of
 from vwkde.inspection.model.library import Comparison, make_library
 from vwkde.inspection.model.marks import MARKS
 from vwkde.inspection.model.measuring import Measured, mapped
+from vwkde.inspection.model.patches import Grid
 from vwkde.inspection.model.pyramid import PYRAMID
 from vwkde.inspection.model.tails import Tail, fit_tail
 
@@ -38,6 +39,7 @@ class Both:
     image_shape: tuple[int, ...]
     scores: Tail
     peaks: Tail
+    patches: Grid = PYRAMID
 
     def score(self, scores: Floats, peak: Floats | float) -> Floats:
         """Return the mean of how rare the scores of texture and marks, (…, 2), are, and how rare the map's peak."""
@@ -45,7 +47,7 @@ class Both:
 
     def map(self, pair: Pair) -> Floats:
         """Return how rare each place would be as the worst one of a good image, at the size of measurement."""
-        return self.peaks[2](_joint(pair, self.image_shape, self.peaks[:2]))
+        return self.peaks[2](_joint(_maps(pair, self.image_shape, self.patches), self.peaks[:2]))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -109,29 +111,34 @@ def learn_combined(
     sums = library.mutual_sums(resources=resources)
     shape = marking.shape(seen.shape)
     known, marks = learn_marks(seen.marks, shape, seed)
-    pairs = list(zip(library.left_out(sums, resources), marks, strict=True))
-    scores = np.array([[each.score for each in pair] for pair in pairs])
-    peaks = np.array(run(lambda pair: _maps(pair, shape).max(axis=(0, 1)), pairs))
-    tails = fit_tail(peaks)
-    joint = np.array(run(lambda pair: _joint(pair, shape, tails).max(), pairs))
-    both = Both(shape, fit_tail(scores), fit_tail(np.column_stack([peaks, joint])))
-    rarity = both.peaks[2](joint)
+    both, scores, rarity = fit_both(list(zip(library.left_out(sums, resources), marks, strict=True)), shape, marking)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
     thresholds = calibrate(both.score(scores, rarity), false_reject_rate), Calibration(rarity, false_reject_rate)
     learnt = (features, *images, coordinates, library, sums, *thresholds)
     return LearntCombined(*learnt, marking=marking, known=known, mark_scores=scores[:, 1], both=both)
 
 
-def _joint(pair: Pair, shape: tuple[int, ...], peaks: Tail) -> Floats:
+def fit_both(pairs: list[Pair], shape: tuple[int, ...], marking: Marking) -> tuple[Both, Floats, Floats]:
+    """Return the tails of good images, the scores of each, (images, 2), and how rare the peak of its joint map is."""
+    scores = np.array([[each.score for each in pair] for pair in pairs])
+    patches = marking.patches
+    peaks = np.array(run(lambda pair: _maps(pair, shape, patches).max(axis=(0, 1)), pairs))
+    tails = fit_tail(peaks)
+    joint = np.array(run(lambda pair: _joint(_maps(pair, shape, patches), tails).max(), pairs))
+    both = Both(shape, fit_tail(scores), fit_tail(np.column_stack([peaks, joint])), patches)
+    return both, scores, both.peaks[2](joint)
+
+
+def _joint(maps: Floats, peaks: Tail) -> Floats:
     """Return the mean of both maps, each in units of how rare its peak would be in a good image."""
-    return np.asarray(peaks(_maps(pair, shape)).mean(axis=-1))
+    return np.asarray(peaks(maps).mean(axis=-1))
 
 
-def _maps(pair: Pair, shape: tuple[int, ...]) -> Floats:
-    """Return the maps of texture and of marks, (height, width, 2), at the size at which images are measured.
+def _maps(pair: Pair, shape: tuple[int, ...], patches: Grid) -> Floats:
+    """Return the maps of patches and of marks, (height, width, 2), at the size at which images are measured.
 
     Values are compressed before the mean over copies of an image: a small copy, which shows a strong defect far and
     wide, must not outweigh the others, which show where it is.
     """
     texture, marks = (STRONG * np.arcsinh(values / STRONG) for values in (pair[0].log_ratio, pair[1].excess))
-    return np.stack([PYRAMID.spread(texture, shape), MARKS.spread(marks, shape)], axis=-1)
+    return np.stack([patches.spread(texture, shape), MARKS.spread(marks, shape)], axis=-1)

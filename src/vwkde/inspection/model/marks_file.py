@@ -34,14 +34,16 @@ def marks_arrays(learnt: Learnt) -> dict[str, NDArray[Any]]:
     }
 
 
-def with_marks(learnt: Learnt, marking: Marking, arrays: dict[str, NDArray[Any]]) -> LearntCombined:
-    """Return what was learnt, with the marks of a model file."""
+def with_marks(
+    learnt: Learnt, marking: Marking, arrays: dict[str, NDArray[Any]], kind: type[LearntCombined]
+) -> LearntCombined:
+    """Return what was learnt, as one of this kind with the marks of a model file."""
     shape = marking.shape(learnt.image_shape)
     _check(arrays, len(learnt.names), shape)
     known = KnownMarks(shape, arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"]))
-    both = Both(shape, Tail(*arrays["score_tail"]), Tail(*arrays["peak_tail"]))
+    both = Both(shape, Tail(*arrays["score_tail"]), Tail(*arrays["peak_tail"]), marking.patches)
     same = {field.name: getattr(learnt, field.name) for field in fields(learnt)}
-    return LearntCombined(**same, marking=marking, known=known, mark_scores=arrays["mark_scores"], both=both)
+    return kind(**same, marking=marking, known=known, mark_scores=arrays["mark_scores"], both=both)
 
 
 def _check(arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int]) -> None:
