@@ -61,7 +61,11 @@ class Backbone:
 
 
 def _averaged(layer: Singles) -> Singles:
-    return ndimage.uniform_filter(layer, (0, _NEIGHBOURHOOD, _NEIGHBOURHOOD), mode="nearest")
+    """Return the layer averaged over neighbouring places; outside the image it is 0.
+
+    So patches at the edge differ less. They see the padding of the network, and vary more among good images.
+    """
+    return ndimage.uniform_filter(layer, (0, _NEIGHBOURHOOD, _NEIGHBOURHOOD), mode="constant")
 
 
 def _projected(features: Singles) -> Singles:

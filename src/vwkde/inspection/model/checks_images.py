@@ -11,6 +11,7 @@ from vwkde._compute.parallel import at_most, single_threaded_blas
 from vwkde.inspection.data.arrays import as_image
 from vwkde.inspection.data.colours import brightness
 from vwkde.inspection.model.changes_with_images import ChangesWithImages
+from vwkde.inspection.model.features import boxed_share
 from vwkde.inspection.model.inspection import Inspection
 from vwkde.inspection.model.on_device.judging import judge_on_device
 
@@ -101,6 +102,7 @@ class ChecksImages(ChangesWithImages):
                 frame.take_back(each.log_ratio, before),
                 learnt.peaks.threshold,
                 milliseconds,
+                boxed_share(learnt.features),
             )
             for (name, _), before, each in zip(named, framed, found, strict=True)
         ]

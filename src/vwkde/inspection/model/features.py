@@ -27,6 +27,10 @@ _SCHARR = np.array([[3, 10, 3], [0, 0, 0], [-3, -10, -3]]) / 32
 """The vertical derivative, smoothed horizontally and scaled to return 1 for a slope of 1."""
 
 
+_BOXED_SHARE = 1 / 3
+"""A network sees a strong defect from far around it: there the map is higher than in good images, but not so high."""
+
+
 class FeatureSet(Protocol):
     """Measures the patches of an image, and says how the score uses these features."""
 
@@ -94,6 +98,11 @@ class _Given:
 def by_neighbours(features: FeatureSet) -> bool:
     """Return whether patches are compared with the nearest good ones, as features of a network are."""
     return getattr(features, "by_neighbours", False)
+
+
+def boxed_share(features: FeatureSet) -> float:
+    """Return the share of the peak of a map that a place must reach to be in a box, if there is one."""
+    return _BOXED_SHARE if by_neighbours(features) else 0.0
 
 
 def marking_of(features: FeatureSet) -> Marking | None:

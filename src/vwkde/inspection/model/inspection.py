@@ -51,6 +51,9 @@ class Inspection(Tabular):
         The value that the maps of good images rarely exceed anywhere; infinite if there are too few good images.
     milliseconds : float
         The time that the inspection took.
+    boxed_share : float
+        Boxes have only places that reach this share of the map's largest value. It is 0 except with a network, which
+        sees a strong defect from far around it.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class Inspection(Tabular):
     log_ratio: Singles
     map_threshold: float
     milliseconds: float
+    boxed_share: float = 0.0
 
     @property
     def rejected(self) -> bool:
@@ -113,7 +117,8 @@ class Inspection(Tabular):
     @property
     def boxes_if_rejected(self) -> list[Box]:
         """The boxes to show if the image is rejected, highest first. At least the map's highest place has one."""
-        level = min(self.map_threshold, near_peak(self.log_ratio, _AT_LEAST_SHOWN))
+        clear = near_peak(self.log_ratio, self.boxed_share) if self.boxed_share else self.map_threshold
+        level = min(max(self.map_threshold, clear), near_peak(self.log_ratio, _AT_LEAST_SHOWN))
         return [region.box for region in self.regions(level)]
 
     @property
