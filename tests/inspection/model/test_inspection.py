@@ -46,3 +46,10 @@ def test_a_rejected_image_whose_map_stays_low_shows_its_highest_region(found):
     low = replace(found, map_threshold=7.0)
     assert low.regions() == []
     assert low.shown_boxes == [HIGH]
+
+
+def test_boxes_may_be_limited_to_places_near_the_peak(found):
+    limited = replace(found, boxed_share=0.7)
+    assert limited.shown_boxes == [HIGH]
+    assert boxes(limited.regions()) == [HIGH, LOW]
+    assert replace(found, boxed_share=0.5).shown_boxes == [HIGH, LOW]
