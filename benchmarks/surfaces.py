@@ -3,9 +3,10 @@
 Run with `python benchmarks/surfaces.py DIR… [--features texture combined] [--most 200] [--size 512]`. Each DIR has
 the layout of MVTec, train/good, test/<defect> and ground_truth/<defect>, or another one that `vwkde inspect eval`
 recognises. Good images beyond `--most` are tested, not learnt. `--size` scales all images to squares of this side, for
-sets whose images differ in size. Prints a row of a Markdown table per set and kind of features: areas under the curves,
-defective images found and good images rejected at the stated rate, seconds to learn and to check one image, and peak
-memory so far.
+sets whose images differ in size. Features `plain:backbone` or `plain:onnx:FILE` are plain nearest neighbours on that
+network, without a threshold; see plain_neighbours.py. Prints a row of a Markdown table per set and kind of features:
+areas under the curves, defective images found and good images rejected at the stated rate, seconds to learn and to
+check one image, and peak memory so far.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from plain_neighbours import PlainNeighbours
 from vwkde.inspection import SurfaceInspector, read_image
 from vwkde.inspection.data.layouts import Item, Layout
 from vwkde.inspection.data.recognise import recognise
@@ -28,6 +30,7 @@ _HEADING = (
     "| set | features | image AUROC | pixel AUROC | AUPRO | found | good rejected | fit s | check s | GiB |\n"
     "|---|---|---|---|---|---|---|---|---|---|"
 )
+_PLAIN = "plain:"
 _MEASURES = "image_auroc", "pixel_auroc", "aupro"
 
 
@@ -59,9 +62,15 @@ def divided(layout: Layout, most: int, seed: int) -> Layout:
     return replace(layout, good=tuple(learnt), test=(*spare, *tested))
 
 
+def inspector_of(features: str, rate: float) -> SurfaceInspector | PlainNeighbours:
+    if features.startswith(_PLAIN):
+        return PlainNeighbours(features.removeprefix(_PLAIN))
+    return SurfaceInspector(features=features, false_reject_rate=rate)
+
+
 def measure(layout: Layout, features: str, size: int | None, rate: float) -> str:
     start = perf_counter()
-    inspector = SurfaceInspector(features=features, false_reject_rate=rate).fit(images(layout.good, size))
+    inspector = inspector_of(features, rate).fit(images(layout.good, size))
     learning = perf_counter() - start
     evaluator, checking = Evaluator(rate), 0.0
     for item, (name, pixels) in zip(layout.test, images(layout.test, size), strict=True):
@@ -71,7 +80,7 @@ def measure(layout: Layout, features: str, size: int | None, rate: float) -> str
     found = evaluator.evaluate()
     areas = [f"{found.values[name]:.3f}" if name in found.values else "–" for name in _MEASURES]
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    shares = [str(found.found), str(found.false_rejects)]
+    shares = ["–"] * 2 if features.startswith(_PLAIN) else [str(found.found), str(found.false_rejects)]
     times = [f"{learning:.0f}", f"{checking / len(layout.test):.2f}", f"{memory:.1f}"]
     return " | ".join([features, *areas, *shares, *times])
 

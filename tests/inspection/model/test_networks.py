@@ -11,6 +11,8 @@ pytest.importorskip("onnxruntime")
 from support.onnx_file import network
 from support.serving import as_seen, surface
 from vwkde.inspection import ModelFileError, SurfaceInspector
+from vwkde.inspection.model import packaged_network
+from vwkde.inspection.model.container import read_container, write_container
 from vwkde.inspection.model.features import as_features
 from vwkde.inspection.model.network_files import NetworkError
 from vwkde.inspection.model.onnx_parts import inner_values
@@ -74,6 +76,42 @@ def test_a_network_that_changed_or_is_gone_is_told(tmp_path):
     assert SurfaceInspector.load(model).check(bad(100)).rejected
 
 
+def test_a_model_without_marks_from_an_earlier_checkout_is_refused(inspector, tmp_path):
+    path = tmp_path / "part.vwkde"
+    inspector.save(path)
+    arrays, settings, _ = read_container(path)
+    write_container(path, {name: array for name, array in arrays.items() if "mark" not in name}, settings)
+    with pytest.raises(ModelFileError, match=r"part 'mark_mean' is missing\. Fit the model again"):
+        SurfaceInspector.load(path)
+
+
+def test_nothing_in_the_ignored_part_changes_a_score_or_the_map(file):
+    ignore = np.zeros((128, 128), dtype=bool)
+    ignore[:, 90:] = True
+    inspector = SurfaceInspector(features=f"onnx:{file}", ignore=ignore).fit(GOOD[:20])
+    plain, changed = bad(100), bad(100)
+    changed[10:60, 100:120] = 0
+    results = [inspector.check(each) for each in (plain, changed)]
+    assert results[0].score == results[1].score
+    np.testing.assert_array_equal(results[0].log_ratio, results[1].log_ratio)
+    assert results[0].verdict == "NG"
+
+
+def test_layers_are_averaged_over_neighbours_and_are_zero_outside(file):
+    features = as_features(f"onnx:{file}")
+    fine = np.pad(features.network.layers(GOOD[0][1])[0], ((0, 0), (1, 1), (1, 1)))
+    measured = features(GOOD[0][1])
+    for row, column in [(0, 0), (0, 5), (7, 3), (15, 15)]:
+        mean = fine[:, row : row + 3, column : column + 3].sum(axis=(1, 2)) / 9
+        np.testing.assert_allclose(measured[row, column, : len(fine)], mean, atol=1e-5)
+
+
+def test_the_network_of_the_package_sees_values_from_minus_one_to_one(monkeypatch):
+    monkeypatch.setattr(packaged_network, "_layers", lambda: lambda batch: [batch[0]])
+    seen = packaged_network.PackagedNetwork().layers(np.array([[0, 0.5, 1]], dtype=np.float32))[0]
+    np.testing.assert_array_equal(seen, [[[-1, 0, 1]]] * 3)
+
+
 def test_the_middle_of_a_classifier_is_used(file, tmp_path):
     classifier = tmp_path / "classifier.onnx"
     classifier.write_bytes(network(classifier=True))
@@ -130,7 +168,8 @@ def test_the_network_of_the_package(tmp_path):
     inspector.save(tmp_path / "part.vwkde")
     result = SurfaceInspector.load(tmp_path / "part.vwkde").check(bad(100))
     assert result.verdict == "NG"
-    box = result.shown_boxes[0]
-    assert 30 <= box.top < box.bottom <= 82
-    assert 30 <= box.left < box.right <= 82
+    (box,) = result.shown_boxes
+    about = 12  # pixels: a place of the layer is 8 apart from the next, and the mean of three by three
+    assert 40 - about <= box.top < 56 < box.bottom <= 72 + about
+    assert 40 - about <= box.left < 56 < box.right <= 72 + about
     assert inspector.check(as_seen(surface(201))).verdict == "OK"

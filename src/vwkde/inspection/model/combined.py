@@ -5,7 +5,7 @@ patch. Single marks show such cracks, and take into account where on a part they
 smaller size.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from vwkde.inspection.model.interpolation import enlarged, shrunk, working_shape
 from vwkde.inspection.model.marks import MARKS
 from vwkde.inspection.model.multiscale import MultiScale
+from vwkde.inspection.model.patches import Grid, GridOnCopies
 from vwkde.inspection.model.pyramid import PYRAMID
 
 Floats = NDArray[np.float64]
@@ -27,20 +28,24 @@ _TEXTURE = MultiScale()
 
 @dataclass(frozen=True)
 class ShrunkGrid:
-    """The patches of `multiscale` on an image that was made smaller."""
+    """Patches on an image that was made smaller, by default those of `multiscale`."""
+
+    patches: Grid = PYRAMID
 
     def shape(self, image_shape: tuple[int, ...]) -> Shape:
-        """Return the number of patches of all copies together, and 1."""
-        return PYRAMID.shape(working(image_shape))
+        """Return the number of rows and of columns of patches."""
+        return self.patches.shape(working(image_shape))
 
     def spread(self, values: Floats, image_shape: tuple[int, ...]) -> Floats:
         """Return a map of pixels."""
-        return enlarged(PYRAMID.spread(values, working(image_shape)), image_shape)
+        return enlarged(self.patches.spread(values, working(image_shape)), image_shape)
 
 
 @dataclass(frozen=True)
 class Marking:
-    """Where and how single marks are measured."""
+    """Where and how single marks are measured; `patches` are those whose map is joined with that of marks."""
+
+    patches: GridOnCopies = field(default=PYRAMID, kw_only=True)
 
     def __call__(self, image: Singles) -> Halves:
         """Return how strong each kind of mark is in every cell, (kinds, cells)."""

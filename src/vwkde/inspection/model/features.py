@@ -16,26 +16,15 @@ from vwkde.inspection.model.backbone import Backbone
 from vwkde.inspection.model.combined import Combined, Marking
 from vwkde.inspection.model.multiscale import MultiScale
 from vwkde.inspection.model.networks import BACKBONE, ONNX, network_of
-from vwkde.inspection.model.patches import PAPER_GRID, PatchGrid
+from vwkde.inspection.model.patches import PAPER_GRID, Grid, PatchGrid
 from vwkde.inspection.model.texture import Texture
 
-Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 _SMOOTHING = 1.0
 """Standard deviation, in pixels, of the Gaussian that smooths an image before its gradient is taken."""
 _SCHARR = np.array([[3, 10, 3], [0, 0, 0], [-3, -10, -3]]) / 32
 """The vertical derivative, smoothed horizontally and scaled to return 1 for a slope of 1."""
-
-
-class Grid(Protocol):
-    """Where the patches of an image are."""
-
-    def shape(self, image_shape: tuple[int, ...]) -> tuple[int, int]:
-        """Return the number of rows and of columns of patches."""
-
-    def spread(self, values: Floats, image_shape: tuple[int, ...]) -> Floats:
-        """Return values at all patches as a map of the pixels."""
 
 
 class FeatureSet(Protocol):

@@ -14,7 +14,8 @@ from scipy import ndimage
 from vwkde._runtime.lazy import lazy
 from vwkde.inspection.data.arrays import refuse_shape
 from vwkde.inspection.model.combined import Marking
-from vwkde.inspection.model.features import FeatureSet, Grid, by_neighbours, marking_of
+from vwkde.inspection.model.features import FeatureSet, by_neighbours, marking_of
+from vwkde.inspection.model.patches import Grid
 from vwkde.inspection.model.regions import Box, box_about
 
 Floats = NDArray[np.float64]
@@ -141,7 +142,7 @@ class FeaturesOfPart:
     def marking(self) -> Marking | None:
         """As for the whole image, but of the part."""
         marking = marking_of(self.features)
-        return None if marking is None else MarkingOfPart(marking, self.part)
+        return None if marking is None else MarkingOfPart(marking, self.part, patches=marking.patches)
 
     def __call__(self, image: Singles) -> Singles:
         """Return the features of every patch of the part, (rows, columns, features)."""

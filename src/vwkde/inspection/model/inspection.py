@@ -38,9 +38,9 @@ class Inspection(Tabular):
         The name of the image.
     score : float
         How unlike good images the image is, in nats. With "texture" or "multiscale": the mean log ratio of its worst
-        patches against the nearest good images. With "combined": how rare its worst patches, its strongest marks and
-        the peak of its map would be in good images. With "gradient" or a function: the KL divergence from the nearest
-        good image.
+        patches against the nearest good images. With "combined" or a network: how rare its worst patches, its strongest
+        marks and the peak of its map would be in good images. With "gradient" or a function: the KL divergence from the
+        nearest good image.
     p_value : float
         The share of good images that score at least as high, counting this image itself.
     threshold : float
@@ -49,7 +49,8 @@ class Inspection(Tabular):
         The name of the nearest good image.
     log_ratio : ndarray of shape (height, width)
         The map: the log ratio of each patch, this image against good ones, in nats, averaged over the patches that
-        cover a pixel. With "combined": how rare such a place is in good images, as minus the log of its share.
+        cover a pixel. With "combined" or a network: how rare such a place is in good images, as minus the log of its
+        share.
     map_threshold : float
         The value that the maps of good images rarely exceed anywhere; infinite if there are too few good images.
     milliseconds : float

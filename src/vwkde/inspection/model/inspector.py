@@ -40,10 +40,10 @@ class SurfaceInspector(ChecksImages):
         What is measured in each patch of an image. "gradient": the paper's four moments of the gradient. "texture":
         gray value, oriented grain and roughness at several scales; it finds more defects. "multiscale": the like, also
         on smaller copies of the image; faster on large images. "combined": that, and single marks such as spots, cracks
-        and edges, compared with those that good images have at the same place; it finds most. "backbone": the middle
-        layers of a small network that was trained on photographs, from an installed package. "onnx:" and a file: those
-        of another network. A function of a gray image must return an array of shape (rows, columns, any number), one
-        entry for each patch of `PAPER_GRID`.
+        and edges, compared with those that good images have at the same place; it finds most. "backbone": such marks,
+        and the middle layers of a small network that was trained on photographs, from an installed package. "onnx:" and
+        a file: those of another network. A function of a gray image must return an array of shape (rows, columns, any
+        number), one entry for each patch of `PAPER_GRID`.
     false_reject_rate : float, default=0.05
         The share of good images that may be rejected. The good images set the threshold accordingly.
     candidates : int, default=10

@@ -58,6 +58,11 @@ class LayerGrid:
         height, width = self.seen(image_shape)
         return -(-height // STEP), -(-width // STEP)
 
+    def places(self, image_shape: tuple[int, ...]) -> list[slice]:
+        """Return where the patches of the only copy are among all patches: everywhere."""
+        rows, columns = self.shape(image_shape)
+        return [slice(0, rows * columns)]
+
     def spread(self, values: Floats, image_shape: tuple[int, ...]) -> Floats:
         """Return a map of pixels: smoothed, then linear between the centres of patches."""
         smooth = ndimage.gaussian_filter(values.reshape(self.shape(image_shape)), _SMOOTHING, mode="nearest")

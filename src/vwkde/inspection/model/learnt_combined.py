@@ -105,13 +105,19 @@ def learn_combined(
     sums = library.mutual_sums(resources=resources)
     shape = marking.shape(seen.shape)
     known, marks = learn_marks(seen.marks, shape, seed)
-    texture = library.left_out(sums, resources)
-    pairs = [(one.log_ratio, other.excess) for one, other in zip(texture, marks, strict=True)]
-    rarities = fit_rarities(pairs, shape)
-    peaks = np.array(run(lambda pair: float(rarities.map(pair).max()), pairs))
-    values = np.stack([[each.score for each in texture], [each.score for each in marks], peaks], axis=-1)
-    both = Both(fit_tail(values), rarities)
+    both, values = fit_both(library.left_out(sums, resources), marks, shape, marking)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
-    thresholds = calibrate(both.score(values), false_reject_rate), Calibration(peaks, false_reject_rate)
+    thresholds = calibrate(both.score(values), false_reject_rate), Calibration(values[:, 2], false_reject_rate)
     learnt = (features, *images, coordinates, library, sums, *thresholds)
     return LearntCombined(*learnt, marking=marking, known=known, mark_scores=values[:, 1], both=both)
+
+
+def fit_both(
+    texture: list[Comparison], marks: list[MarkComparison], shape: tuple[int, ...], marking: Marking
+) -> tuple[Both, Floats]:
+    """Return what good images have, and the two scores and the peak of the map of each, (images, 3)."""
+    pairs = [(one.log_ratio, other.excess) for one, other in zip(texture, marks, strict=True)]
+    rarities = fit_rarities(pairs, shape, marking.patches)
+    peaks = np.array(run(lambda pair: float(rarities.map(pair).max()), pairs))
+    values = np.stack([[each.score for each in texture], [each.score for each in marks], peaks], axis=-1)
+    return Both(fit_tail(values), rarities), values

@@ -12,7 +12,7 @@ from vwkde.inspection.model.learnt import Learnt
 from vwkde.inspection.model.learnt_combined import Both, LearntCombined
 from vwkde.inspection.model.mark_filters import KINDS
 from vwkde.inspection.model.marks import MARKS
-from vwkde.inspection.model.pyramid import PYRAMID
+from vwkde.inspection.model.patches import GridOnCopies
 from vwkde.inspection.model.rarity import LEVELS, Rarities
 from vwkde.inspection.model.sound import is_within
 from vwkde.inspection.model.tails import Tail
@@ -36,21 +36,23 @@ def marks_arrays(learnt: Learnt) -> dict[str, NDArray[Any]]:
     }
 
 
-def with_marks(learnt: Learnt, marking: Marking, arrays: dict[str, NDArray[Any]]) -> LearntCombined:
-    """Return what was learnt, with the marks of a model file."""
+def with_marks(
+    learnt: Learnt, marking: Marking, arrays: dict[str, NDArray[Any]], kind: type[LearntCombined]
+) -> LearntCombined:
+    """Return what was learnt, as one of this kind with the marks of a model file."""
     shape = marking.shape(learnt.image_shape)
-    _check(arrays, len(learnt.names), shape)
+    _check(arrays, len(learnt.names), shape, marking.patches)
     known = KnownMarks(shape, arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"]))
-    both = Both(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"]))
+    both = Both(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"], marking.patches))
     same = {field.name: getattr(learnt, field.name) for field in fields(learnt)}
-    return LearntCombined(**same, marking=marking, known=known, mark_scores=arrays["mark_scores"], both=both)
+    return kind(**same, marking=marking, known=known, mark_scores=arrays["mark_scores"], both=both)
 
 
-def _check(arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int]) -> None:
+def _check(arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int], patches: GridOnCopies) -> None:
     """Raise ValueError if the arrays do not fit together."""
     copies = MARKS.cells(shape)
     shapes = {
-        "rarities": (len(PYRAMID.places(shape)) + len(copies), len(LEVELS)),
+        "rarities": (len(patches.places(shape)) + len(copies), len(LEVELS)),
         "mark_mean": (KINDS, copies[-1].stop),
         "mark_spread": (KINDS, copies[-1].stop),
         "mark_tail": (2, len(copies), KINDS),

@@ -21,6 +21,7 @@ from vwkde.inspection.model.history import read_changes, read_making
 from vwkde.inspection.model.inspected_part import ignoring
 from vwkde.inspection.model.learnt import Learnt
 from vwkde.inspection.model.learnt_colours import LearntColours
+from vwkde.inspection.model.learnt_combined import LearntCombined
 from vwkde.inspection.model.learnt_nearest import NO_SUMS, LearntNearest
 from vwkde.inspection.model.library import Library
 from vwkde.inspection.model.marks_file import marks_arrays, with_marks
@@ -173,7 +174,7 @@ def _check_network(features: str, digest: Any) -> None:
 
 def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any], features: FeatureSet) -> Learnt:
     rate, names = settings["false_reject_rate"], list(settings["names"])
-    learnt = (LearntNearest if by_neighbours(features) else Learnt)(
+    learnt = Learnt(
         features,
         tuple(settings["image_shape"]),
         names,
@@ -194,7 +195,7 @@ def _learnt(arrays: dict[str, NDArray[Any]], settings: dict[str, Any], features:
         ),
     )
     if (marking := marking_of(features)) is not None:
-        learnt = with_marks(learnt, marking, arrays)
+        learnt = with_marks(learnt, marking, arrays, LearntNearest if by_neighbours(features) else LearntCombined)
     coloured = read_colours(learnt, arrays, settings, lambda own, about: _read_plane(own, about, features))
     return replace(coloured, scores=replace(coloured.scores, bad=learnt.scores.bad))
 

@@ -18,12 +18,12 @@ from vwkde.inspection.model.library import Comparison
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
-_KEPT = 10_000
+_KEPT = 20_000
 """About how many patches of all good images are kept."""
 _LEAST = 20
 """Minimum number of patches that each good image keeps."""
 _BLOCK = 512
-"""Number of patches that are compared with the kept ones at a time: their distances take some twenty megabytes."""
+"""Number of patches that are compared with the kept ones at a time: their products take some forty megabytes."""
 _SAMPLED = 8
 """Number of good images that set the bandwidth."""
 
@@ -92,9 +92,12 @@ def _chosen(patches: Singles, count: int, seed: int) -> Singles:
 
     def farthest(image: int) -> Singles:
         places, every = [int(firsts[image])], patches[image]
+        lengths = np.square(every).sum(axis=1)
         squares = np.full(len(every), np.inf, dtype=np.float32)
         for _ in range(count - 1):
-            squares = np.minimum(squares, np.square(every - every[places[-1]]).sum(axis=1))
+            last = places[-1]
+            squares = np.minimum(squares, lengths - 2 * (every @ every[last]) + lengths[last])
+            squares[last] = -np.inf  # rounding must not choose a patch again
             places.append(int(squares.argmax()))
         return every[places]
 
@@ -103,12 +106,12 @@ def _chosen(patches: Singles, count: int, seed: int) -> Singles:
 
 def _nearest(patches: Singles, good: Singles) -> tuple[Floats, NDArray[np.intp]]:
     """Return the squared distance of each patch to the nearest good one, and the place of this one."""
-    lengths = np.square(good).sum(axis=1) / 2
+    # the product with one column more is largest for the nearest: no further pass over all pairs is needed
+    known = np.column_stack([good, -np.square(good).sum(axis=1) / 2])
+    asked = np.column_stack([patches, np.ones(len(patches), dtype=np.float32)])
 
     def nearest(start: int) -> NDArray[np.intp]:
-        products = patches[start : start + _BLOCK] @ good.T
-        products -= lengths
-        return products.argmax(axis=1)
+        return (asked[start : start + _BLOCK] @ known.T).argmax(axis=1)
 
     places = np.concatenate(parallel.run(nearest, range(0, len(patches), _BLOCK)))
     differences = patches - good[places]  # again, since the expanded square loses digits near zero

@@ -10,8 +10,13 @@ from numpy.typing import NDArray
 Singles = NDArray[np.float32]
 Shape = tuple[int, int]
 
-_MEAN, _SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-"""Mean and standard deviation of red, green and blue, as almost all networks that have seen ImageNet expect them."""
+Normal = tuple[tuple[float, float, float], tuple[float, float, float]]
+"""What is subtracted from red, green and blue, and by what they are then divided."""
+
+IMAGENET: Normal = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+"""Mean and standard deviation of photographs, as most networks that have seen ImageNet expect them."""
+HALF: Normal = (0.5, 0.5, 0.5), (0.5, 0.5, 0.5)
+"""Values from -1 to 1, as the networks of the EfficientNet-Lite family expect them."""
 _MOST_BYTES = 2**30
 """Maximum size of a file with a network."""
 _PIECE = 2**20
@@ -21,11 +26,11 @@ class NetworkError(ValueError):
     """A network cannot be used. The message is one line."""
 
 
-def coloured(image: Singles, channels: int) -> Singles:
-    """Return a gray image as a batch of one with these channels, normalised as networks expect it."""
+def coloured(image: Singles, channels: int, normal: Normal = IMAGENET) -> Singles:
+    """Return a gray image as a batch of one with these channels, normalised as a network expects it."""
     if channels == 1:
-        return ((image - np.mean(_MEAN)) / np.mean(_SPREAD)).astype(np.float32)[None, None]
-    mean, spread = (np.array(each, dtype=np.float32).reshape(1, 3, 1, 1) for each in (_MEAN, _SPREAD))
+        return ((image - np.mean(normal[0])) / np.mean(normal[1])).astype(np.float32)[None, None]
+    mean, spread = (np.array(each, dtype=np.float32).reshape(1, 3, 1, 1) for each in normal)
     return np.asarray((image[None, None] - mean) / spread, dtype=np.float32)
 
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from vwkde._runtime.extras import require
-from vwkde.inspection.model.network_files import Shape, Singles, coloured, file_digest
+from vwkde.inspection.model.network_files import HALF, Shape, Singles, coloured, file_digest
 
 _NEED = "The features named 'backbone' need PyTorch and EfficientNet-Lite0"
 _MIDDLE = (4, 10)
@@ -27,7 +27,7 @@ class PackagedNetwork:
 
     def layers(self, image: Singles) -> list[Singles]:
         """Return its middle layers for a gray image, the finest first."""
-        return _layers()(coloured(image, 3))
+        return _layers()(coloured(image, 3, HALF))
 
 
 def _weights() -> Path:

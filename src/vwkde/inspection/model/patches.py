@@ -1,6 +1,7 @@
 """Where the patches of an image are, and how their values become a map of its pixels."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -10,6 +11,23 @@ Floats = NDArray[np.float64]
 
 FLAT = 1e-7
 """Below this standard deviation, the values of a patch count as equal: skewness and kurtosis are 0."""
+
+
+class Grid(Protocol):
+    """Where the patches of an image are."""
+
+    def shape(self, image_shape: tuple[int, ...]) -> tuple[int, int]:
+        """Return the number of rows and of columns of patches."""
+
+    def spread(self, values: Floats, image_shape: tuple[int, ...]) -> Floats:
+        """Return values at all patches as a map of the pixels."""
+
+
+class GridOnCopies(Grid, Protocol):
+    """Where the patches of an image and of its copies are."""
+
+    def places(self, image_shape: tuple[int, ...]) -> list[slice]:
+        """Return where the patches of each copy are among all patches."""
 
 
 @dataclass(frozen=True)

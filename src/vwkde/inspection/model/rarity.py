@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde.inspection.model.marks import MARKS
+from vwkde.inspection.model.patches import GridOnCopies
 from vwkde.inspection.model.pyramid import PYRAMID
 
 Floats = NDArray[np.float64]
@@ -39,21 +40,22 @@ _STRONG = 10.0
 
 @dataclass(frozen=True, eq=False)
 class Rarities:
-    """The tables of all copies, (copies, levels): those of patches first, then those of marks."""
+    """The tables of all copies, (copies, levels): those of `patches` first, then those of marks."""
 
     image_shape: tuple[int, ...]
     tables: Floats
+    patches: GridOnCopies = PYRAMID
 
     def map(self, pair: Pair) -> Floats:
         """Return how rare each place is in good images, in nats, at the size at which images are measured."""
-        places = places_of(self.image_shape)
+        places = places_of(self.image_shape, self.patches)
         patches, cells = (_powers(*each) for each in zip(pair, places, self.parts(), strict=True))
-        spread = PYRAMID.spread(patches, self.image_shape), MARKS.spread(cells, self.image_shape)
+        spread = self.patches.spread(patches, self.image_shape), MARKS.spread(cells, self.image_shape)
         return np.mean([np.sqrt(np.sqrt(powers)) for powers in spread], axis=0)
 
     def parts(self) -> tuple[Floats, Floats]:
         """Return the tables of patches and those of marks."""
-        first = len(PYRAMID.places(self.image_shape))
+        first = len(self.patches.places(self.image_shape))
         return self.tables[:first], self.tables[first:]
 
 
@@ -82,17 +84,17 @@ def bends(table: Floats) -> Floats:
     return np.diff(slopes, prepend=0.0, append=slopes[-1])
 
 
-def fit_rarities(pairs: Sequence[Pair], image_shape: tuple[int, ...]) -> Rarities:
+def fit_rarities(pairs: Sequence[Pair], image_shape: tuple[int, ...], patches: GridOnCopies = PYRAMID) -> Rarities:
     """Return the tables of good images, each compared with others."""
     tables = []
-    for part, places in enumerate(places_of(image_shape)):
+    for part, places in enumerate(places_of(image_shape, patches)):
         tables += [_table(np.concatenate([pair[part][place] for pair in pairs])) for place in places]
-    return Rarities(image_shape, np.array(tables))
+    return Rarities(image_shape, np.array(tables), patches)
 
 
-def places_of(image_shape: tuple[int, ...]) -> tuple[list[slice], list[slice]]:
+def places_of(image_shape: tuple[int, ...], patches: GridOnCopies = PYRAMID) -> tuple[list[slice], list[slice]]:
     """Return where the patches of each copy are among all patches, and the cells of each copy among all cells."""
-    return PYRAMID.places(image_shape), MARKS.cells(image_shape)
+    return patches.places(image_shape), MARKS.cells(image_shape)
 
 
 def _table(values: Values) -> Floats:
