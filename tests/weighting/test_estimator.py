@@ -120,8 +120,9 @@ def test_it_is_cloned_and_errors_name_what_is_wrong(model):
         ReweightedEstimator(KNeighborsRegressor()).fit(X, Y, TARGET)
     with pytest.raises(TypeError, match="scores a ReweightedEstimator"):
         weighted_scorer("r2")(Ridge().fit(X, Y), X, Y)
-    with pytest.raises(ValueError, match="as many columns as the numerator"):
+    with pytest.raises(ValueError, match="as many columns as the numerator") as refused:
         ReweightedEstimator(Ridge()).fit(X, Y, TARGET[:, :1])
+    assert "the numerator is the target sample" in refused.value.__notes__[0]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning", "ignore:ReweightedEstimator has no target")

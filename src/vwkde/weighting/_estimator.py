@@ -20,6 +20,10 @@ from vwkde.weighting._function import importance_weights
 
 Floats = NDArray[np.float64]
 
+_WHICH_IS_WHICH = (
+    "In ReweightedEstimator the numerator is the target sample, and the denominator are the training rows X, whose "
+    "weights are sample_weight."
+)
 _NO_TARGET = (
     "ReweightedEstimator has no target sample and fits its estimator without importance weights. Give the target's "
     "rows: fit(X, y, X_target), or in a search the parameter 'target'."
@@ -311,17 +315,21 @@ class ReweightedEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
 
     def _weigh(self, X: Any, target: Any, own: Any) -> ImportanceWeights:
         asked = {"missing": self.missing, "dates": self.dates}
-        return importance_weights(
-            target,
-            X,
-            estimator=self.ratio,
-            truncate=self.truncate,
-            relative=self.relative,
-            balance=self.balance,
-            denominator_weight=own,
-            random_state=self.random_state,
-            **{name: value for name, value in asked.items() if value != "refuse"},
-        )
+        try:
+            return importance_weights(
+                target,
+                X,
+                estimator=self.ratio,
+                truncate=self.truncate,
+                relative=self.relative,
+                balance=self.balance,
+                denominator_weight=own,
+                random_state=self.random_state,
+                **{name: value for name, value in asked.items() if value != "refuse"},
+            )
+        except (TypeError, ValueError) as error:
+            error.add_note(_WHICH_IS_WHICH)
+            raise
 
     def _importance(self, X: Any) -> Floats:
         """Return the importance weights of rows."""
