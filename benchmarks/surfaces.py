@@ -5,8 +5,8 @@ the layout of MVTec, train/good, test/<defect> and ground_truth/<defect>, or ano
 recognises. Good images beyond `--most` are tested, not learnt. `--size` scales all images to squares of this side, for
 sets whose images differ in size. Features `plain:backbone` or `plain:onnx:FILE` are plain nearest neighbours on that
 network, without a threshold; see plain_neighbours.py. Prints a row of a Markdown table per set and kind of features:
-areas under the curves, defective images found and good images rejected at the stated rate, seconds to learn and to
-check one image, and peak memory so far.
+areas under the curves, the average precision of outlines, defective images found and good images rejected at the stated
+rate, seconds to learn and to check one image, and peak memory so far.
 """
 
 import argparse
@@ -27,11 +27,11 @@ from vwkde.inspection.data.recognise import recognise
 from vwkde.inspection.runs.evaluator import Evaluator
 
 _HEADING = (
-    "| set | features | image AUROC | pixel AUROC | AUPRO | found | good rejected | fit s | check s | GiB |\n"
-    "|---|---|---|---|---|---|---|---|---|---|"
+    "| set | features | image AUROC | pixel AUROC | AUPRO | AP | found | good rejected | fit s | check s | GiB |\n"
+    "|---|---|---|---|---|---|---|---|---|---|---|"
 )
 _PLAIN = "plain:"
-_MEASURES = "image_auroc", "pixel_auroc", "aupro"
+_MEASURES = "image_auroc", "pixel_auroc", "aupro", "voc_average_precision"
 
 
 def scaled(pixels: NDArray[np.float32], size: int | None, resample: Image.Resampling) -> NDArray[np.float32]:

@@ -173,4 +173,5 @@ def test_columns_are_refused_with_the_argument_that_helps(column, words):
     table, y = pd.DataFrame({"x": np.arange(20.0) % 7, "extra": column}), np.arange(20) % 2
     with pytest.raises(ValueError, match=words) as refused:
         RatioClassifier().fit(table, y)
-    assert re.search(r"give ratio=DensityRatio\((missing='indicator'|dates='number')\)", str(refused.value))
+    assert re.search(r"give (missing='indicator'|dates='number')", str(refused.value))
+    assert "parameters of the ratio: ratio=DensityRatio(" in refused.value.__notes__[0]

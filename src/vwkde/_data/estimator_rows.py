@@ -1,6 +1,5 @@
 """The rows of a scikit-learn estimator: arrays as scikit-learn checks them, tables as samples are read elsewhere."""
 
-import re
 from typing import Any
 
 import numpy as np
@@ -41,12 +40,12 @@ def new_rows(estimator: Any, X: Any, layout: Layout) -> Array:
 
 
 def _checked(X: Any, reading: Reading) -> Single:
-    """Return a table that can be used; its ratio has the parameters that an error asks for."""
+    """Return a table that can be used, or raise and note where the parameters are that the error asks for."""
     try:
         return check_table(X, "X", reading)
     except ColumnError as error:
-        words = re.sub(r"\b(missing|dates)='(\w+)'", r"ratio=DensityRatio(\1='\2')", str(error))
-        raise ColumnError(words.removeprefix("The ") if words.startswith("The X ") else words) from None
+        error.add_note("'missing' and 'dates' are parameters of the ratio: ratio=DensityRatio(missing=…, dates=…).")
+        raise
 
 
 def _is_table(X: Any, reading: Reading) -> bool:
