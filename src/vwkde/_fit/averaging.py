@@ -128,7 +128,7 @@ def average_of(
         more = part[0].rows / judged[0].space.rows
         if more > 1 and bandwidth is None:
             used &= _promise(judged, more)
-            used &= _best_sums(judged, used, one_bandwidth=judged is not candidates)
+            used &= _best_sums(judged, used, judged_by_many=judged is not candidates)
             if judged is candidates:
                 used |= _may_grow(judged)
                 narrower = _to_try_again(judged, ways.average)
@@ -180,20 +180,22 @@ def _worth_fitting(candidates: list[Candidate], ways: Ways) -> NDArray[np.bool_]
     return np.asarray(np.any([ways.pointwise, ways.average, *by_fold, knows_nothing], axis=0))
 
 
-def _best_sums(candidates: list[Candidate], used: NDArray[np.bool_], one_bandwidth: bool) -> NDArray[np.bool_]:
+def _best_sums(candidates: list[Candidate], used: NDArray[np.bool_], judged_by_many: bool) -> NDArray[np.bool_]:
     """Mark guides alone and, in each space, the kernel sums that are used around the guide where their loss is least.
 
     Sums around other guides cost as much again and hardly differ: what the kernel resolves, no guide need know. A
-    bandwidth that is not the best is needed as long as few rows have judged it.
+    bandwidth, or a space, that is not the best is needed as long as few rows have judged it.
     """
     best: dict[str, Candidate] = {}
     for c in compress(candidates, used):
         if c.bandwidth is not None and (c.space.name not in best or c.loss < best[c.space.name].loss):
             best[c.space.name] = c
+    best_of_all = min(best.values(), key=lambda c: c.loss, default=None)
 
     def stays(c: Candidate) -> bool:
-        chosen = best.get(c.space.name, c)
-        return c is chosen or c.bandwidth is None or (not one_bandwidth and c.form.key == chosen.form.key)
+        if c.bandwidth is None or c is best_of_all:
+            return True
+        return not judged_by_many and c.form.key == best.get(c.space.name, c).form.key
 
     return np.array([stays(c) for c in candidates])
 

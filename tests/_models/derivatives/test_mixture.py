@@ -1,14 +1,14 @@
 import mpmath
 import numpy as np
 import pytest
-from scipy.special import logsumexp
+from scipy.special import ive, logsumexp
 from scipy.stats import multivariate_normal
 
 from support.known import THREE_MODES, StudentT, finite_differences, relative_error, score_error
 from vwkde import datasets
 from vwkde._data.sample import make_sample
 from vwkde._models.derivatives import mixture
-from vwkde._models.derivatives.mixture import fit_mixture, make_mixture
+from vwkde._models.derivatives.mixture import fit_mixture, grow_mixture, make_mixture
 from vwkde._models.gaussian import fit_gaussian
 from vwkde.exceptions import DegenerateDataWarning
 
@@ -170,3 +170,38 @@ def test_large_samples_are_thinned_without_harm(monkeypatch):
     monkeypatch.setattr(mixture, "_MOST_ROWS", 500)
     thinned = fit_mixture(x, np.ones(2_000))
     assert 0 < relative_error(thinned.score(x), whole.score(x)) < 0.3
+
+
+def ring(n, seed):
+    """Draw a ring of radius one and width 0.3 in three columns."""
+    random = np.random.default_rng(seed)
+    angle = random.uniform(0, 2 * np.pi, n)
+    return np.column_stack([np.cos(angle), np.sin(angle), np.zeros(n)]) + 0.3 * random.normal(size=(n, 3))
+
+
+def log_density_of_the_ring(x):
+    at = np.hypot(x[:, 0], x[:, 1]) / 0.09
+    return -((x**2).sum(axis=1) + 1) / 0.18 + np.log(ive(0, at)) + at - 1.5 * np.log(2 * np.pi * 0.09)
+
+
+def test_many_rows_get_more_components_and_come_closer_to_a_density_that_is_no_mixture():
+    x, other = ring(60_000, 0), ring(50_000, 1)
+    equal = np.ones(len(x))
+    few = fit_mixture(x[:10_000], equal[:10_000])
+    grown = grow_mixture(few, x, equal, len(x))
+    many = fit_mixture(x, equal, like=grown)
+
+    def divergence(model):
+        return np.mean(log_density_of_the_ring(other) - model.log_density(other))
+
+    assert len(grown.weights) > len(few.weights)
+    assert divergence(many) < 0.3 * divergence(few)
+
+
+def test_few_rows_and_one_component_do_not_grow():
+    few = fit_mixture(ring(10_000, 0), np.ones(10_000))
+    assert grow_mixture(few, ring(20_000, 0), np.ones(20_000), 20_000) is few
+    x = np.random.default_rng(0).normal(size=(30_000, 2))
+    one = fit_mixture(x, np.ones(len(x)))
+    assert len(one.weights) == 1
+    assert grow_mixture(one, x, np.ones(len(x)), len(x)) is one

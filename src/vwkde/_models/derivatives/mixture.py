@@ -32,9 +32,15 @@ _MANY_COLUMNS = 6
 _MOST_ROWS = 5_000
 """Rows on which components are fitted while their number is looked for."""
 _MORE_ROWS = 20_000
-"""Rows on which a known number of them is fitted; more would hardly change them."""
+"""Rows up to which a known number of them is fitted from the start; more only move those that were found."""
 _FINER = 1e-4
 """Gain of the mean log likelihood at which a fit to many rows ends: they tell more."""
+_LEAST_GAIN = 1.0
+"""Gain of the log likelihood of all rows at which the components found stay where they are."""
+_GROWTH = 1.0, 1.5, 2.0
+"""Times the number of components that are tried with more rows."""
+_ROWS_OF_GROWTH = 50_000
+"""Rows on which they are tried at most."""
 _THINNEST = 1e-4
 """Variance, relative to the sample's, below which a component is a set of equal rows and not a mode."""
 
@@ -129,9 +135,12 @@ def fit_mixture(
     Gaussian. Several have a covariance each, or share one, which finds modes even among many columns of noise.
 
     The fit itself takes no weights: rows are drawn for it in proportion to their weights. The criterion is weighted.
-    With `like`, only its number and shape of components, and one component, are tried. `rows` is the number of
-    independent rows; by default, the effective number by their weights.
+    With `like`, only its number and shape of components, and one component, are tried; if there are many rows, the
+    fit starts from its components. `rows` is the number of independent rows; by default, the effective number by their
+    weights.
     """
+    if like is not None and len(x) > _MORE_ROWS and len(like.weights) > 1:
+        return _improved(like, _draw_by_weight(x, weight, np.random.default_rng(random_state), len(x)))
     rows = effective_rows(weight) if rows is None else rows
     gaussian = fit_gaussian(x, weight, name)
     one = make_mixture(np.ones(1), gaussian.mean[None], gaussian.precision[None])
@@ -152,10 +161,32 @@ def fit_mixture(
 @parallel.single_threaded()
 def refit_mixture(model: MixtureDerivatives, x: Floats, weight: Floats, random_state: int = 0) -> MixtureDerivatives:
     """Fit the same number and shape of components to other rows of the density, starting from the model's."""
-    drawn = _draw_by_weight(x, weight, np.random.default_rng(random_state))
+    return _improved(model, _draw_by_weight(x, weight, np.random.default_rng(random_state)))
+
+
+@parallel.single_threaded()
+def grow_mixture(
+    model: MixtureDerivatives, x: Floats, weight: Floats, rows: float, random_state: int = 0
+) -> MixtureDerivatives:
+    """Return a mixture of the same shape with up to twice as many components, if there are many rows that support them.
+
+    A few thousand rows show too few of them: each costs more than it gains there, and the fits to them end early.
+    """
+    if len(x) <= _MORE_ROWS or len(model.weights) == 1:
+        return model
+    shape, random = model.shape, np.random.default_rng(random_state)
+    few, many = (_draw_by_weight(x, weight, random, most) for most in (_MORE_ROWS, _ROWS_OF_GROWTH))
+    counts = [int(np.ceil(times * len(model.weights))) for times in _GROWTH]
+    found = [_mixture_of(fit_components(_SHAPES[shape], few, count, random_state, _FINER)) for count in counts]
+    sound = [mixture for mixture in (_improved(each, many) for each in found) if _is_sound(mixture, rows)]
+    equal = np.ones(len(many))
+    return min([model, *sound], key=lambda mixture: _criterion(mixture, shape, many, equal, rows))
+
+
+def _improved(model: MixtureDerivatives, x: Floats) -> MixtureDerivatives:
     precisions = model.precisions[0] if model.shape == "tied" else model.precisions
     start = Components(model.weights, model.means, precisions)
-    return _mixture_of(refit_components(_SHAPES[model.shape], drawn, start, _tolerance(model.shape, drawn)))
+    return _mixture_of(refit_components(_SHAPES[model.shape], x, start, _tolerance(model.shape, x)))
 
 
 def _search(
@@ -189,6 +220,8 @@ def _search(
 
 
 def _tolerance(shape: str, x: Floats) -> float:
+    if len(x) > _MORE_ROWS:
+        return _LEAST_GAIN / len(x)
     return _FINER if shape == "full" and len(x) > _MOST_ROWS else TOLERANCE
 
 

@@ -19,6 +19,7 @@ from vwkde._models.guides.densities import (
     fit_shared_gaussians,
     fit_shrunk_gaussians,
     fit_students,
+    grown_mixtures,
     have_heavy_tails,
     mixture_forms,
 )
@@ -58,7 +59,14 @@ GUIDES: dict[str, GuideKind] = {
         wave_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, most_rows=50_000, suits=have_waves
     ),
     # With many columns modes are hardly ever found in the normal scores, and the search is expensive.
-    "mixture": GuideKind(mixture_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, most_rows=20_000),
+    "mixture": GuideKind(
+        mixture_forms,
+        fewest_rows=100,
+        affine=True,
+        normal_scores_up_to=10,
+        most_rows=200_000,
+        grown=grown_mixtures,
+    ),
     # An increasing map of each column hardly changes the next two guides.
     "additive": GuideKind(
         _always(partial(fit_classifier, ADDITIVE)),

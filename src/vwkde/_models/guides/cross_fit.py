@@ -161,7 +161,7 @@ def no_guide(samples: Samples) -> CrossFitted:
 def cross_fit(guide: Any, samples: Samples, seed: int, fit: Fit | None = None) -> CrossFitted:
     """Fit a guide, given by its name, as a classifier or None, and keep the values at points each model did not see.
 
-    If `fit` is given, it is the only way that is tried.
+    If `fit` is given, only this way is tried, grown by as much as the rows allow.
     """
     if guide is None:
         return no_guide(samples)
@@ -172,10 +172,14 @@ def cross_fit(guide: Any, samples: Samples, seed: int, fit: Fit | None = None) -
 
 def _best_form(guide: Any, samples: Samples, seed: int, only: Fit | None) -> CrossFitted:
     kind = GUIDES[guide] if isinstance(guide, str) else None
-    forms = (only,) if only else kind.forms(*samples) if kind else (partial(fit_classifier, guide),)
+    most_rows = kind.most_rows if kind else np.inf
+    if kind is None:
+        forms: tuple[Fit, ...] = (partial(fit_classifier, guide),)
+    else:
+        p, q = (_at_most(most_rows, sample, seed) for sample in samples)
+        forms = (kind.grown(only, p, q),) if only else kind.forms(p, q)
     folds = tuple(deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in samples)
     by_moments = bool(kind and kind.by_moments)
-    most_rows = kind.most_rows if kind else np.inf
     hasty = kind is not None and kind.grows and min(map(len, samples)) >= _MANY_ROWS
     first_folds = _FIRST_FOLDS if hasty else FOLDS
     for sample in samples:

@@ -54,6 +54,9 @@ class GuideKind:
         Rows of each sample that a model learns from at most; more would cost more and teach it little.
     grows
         Whether the guide becomes more flexible with the number of rows, so that it may win with more of them.
+    grown
+        Takes the form that some ten thousand rows have chosen and samples of many more, and returns the form for
+        those. By default it stays.
     suits
         Whether the guide is worth trying on these samples, among others.
     """
@@ -66,4 +69,5 @@ class GuideKind:
     normal_scores_up_to: float = np.inf
     most_rows: float = np.inf
     grows: bool = False
+    grown: Callable[[Fit, Sample, Sample], Fit] = lambda form, _numerator, _denominator: form
     suits: Callable[[Sample, Sample], bool] = lambda _numerator, _denominator: True
