@@ -25,6 +25,16 @@ def descriptions_of(store: Store) -> dict[int, dict[str, Any]]:
     return {record["problem"]: record["description"] for record in store["records"] if "description" in record}
 
 
+def by_rows(stores: dict[str, Store]) -> dict[str, Store]:
+    """Return stores by name and by the rows that were asked for, the fewest first; where none were, by name alone."""
+    found = {(name, record.get("asked_rows")) for name, store in stores.items() for record in store["records"]}
+    return {
+        name if rows is None else f"{name} {rows:,} rows".strip(): stores[name]
+        | {"records": [record for record in stores[name]["records"] if record.get("asked_rows") == rows]}
+        for name, rows in sorted(found, key=lambda pair: (pair[0], pair[1] or 0))
+    }
+
+
 def per_problem(store: Store, question: str) -> dict[str, dict[int, Results]]:
     """Return the measures of every problem, by estimator and seed; problems without a clear truth are left out."""
     described = descriptions_of(store)
