@@ -7,7 +7,7 @@ import numpy as np
 from rich.table import Table
 
 from zoo_runs.questions import QUESTIONS
-from zoo_runs.summary import Results, Store, descriptions_of, groups, per_problem, pooled
+from zoo_runs.summary import SMALLEST, Results, Store, descriptions_of, groups, per_problem, pooled
 from zoo_runs.tables import new_table, order, shown
 
 KINDS = ("base", "change", "columns", "number of columns")
@@ -35,7 +35,7 @@ def growth_tables(sized: dict[str, Store], markdown: bool = False) -> Iterator[T
 def growth_table(
     title: str, sizes: tuple[str, str], pairs: dict[int, Pair], kinds: dict[str, list[int]], markdown: bool
 ) -> Table:
-    """Return the errors by kind at both sizes, their ratio, the factor that the ratio is uncertain by, and intervals."""
+    """Return the errors and intervals by kind at both sizes, the ratio of the errors and the factor it is known to."""
     measures = [f"{measure}, {size}" for measure in _MEASURES for size in sizes]
     table = new_table(f"{title}: what more rows bring", ["kind", "problems", *measures, "ratio", "±"], markdown)
     for kind, seeds in kinds.items():
@@ -48,7 +48,8 @@ def growth_table(
 
 def ratio_of_errors(pairs: list[Pair]) -> tuple[float, float]:
     """Return the geometric mean of the ratios of errors, and the factor of one standard error over the problems."""
-    logs = np.log([many["error"] / few["error"] for few, many in pairs if "error" in few and "error" in many])
+    both = [(few["error"], many["error"]) for few, many in pairs if "error" in few and "error" in many]
+    logs = np.diff(np.log(np.maximum(np.array(both).reshape(-1, 2), SMALLEST)), axis=1)
     uncertain = np.std(logs, ddof=1) / np.sqrt(len(logs)) if len(logs) > 1 else np.inf
     return float(np.exp(np.mean(logs))) if len(logs) else np.nan, float(np.exp(uncertain))
 

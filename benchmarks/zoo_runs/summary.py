@@ -16,7 +16,7 @@ Store = dict[str, Any]
 _NORMAL = 1.96
 _MOST_TRUTH_ERROR = 0.25
 """Largest standard error of a truth, in units of the floor, with which a problem counts."""
-_SMALLEST = 1e-3
+SMALLEST = 1e-3
 """Errors below this part of the floor count as this part in geometric means: an exact hit says nothing more."""
 
 
@@ -101,7 +101,7 @@ def pooled(problems: Iterable[Results]) -> Results:
         return result
     error = np.array([one["error"] for one in answered])
     result |= {
-        "geometric mean": float(np.exp(np.mean(np.log(np.maximum(error, _SMALLEST))))),
+        "geometric mean": float(np.exp(np.mean(np.log(np.maximum(error, SMALLEST))))),
         "median": float(np.median(error)),
         "90 %": float(np.quantile(error, 0.9)),
         "worst": float(error.max()),

@@ -51,7 +51,9 @@ def unit(question: str, measured: Measured) -> str:
 def overall(question: str, measured: Measured, markdown: bool) -> Table:
     results = {estimator: pooled(by_seed.values()) for estimator, by_seed in measured.items()}
     names = [name for name in (*_SPREAD, *_REST) if any(name in result for result in results.values())]
-    table = new_table(f"{question}: {unit(question, measured)}", ["estimator", "problems", "answered", *names], markdown)
+    table = new_table(
+        f"{question}: {unit(question, measured)}", ["estimator", "problems", "answered", *names], markdown
+    )
     for estimator, result in sorted(results.items(), key=lambda pair: pair[1].get("geometric mean", float("inf"))):
         table.add_row(estimator, str(result["problems"]), *(shown(name, result) for name in ("answered", *names)))
     return table
@@ -74,7 +76,9 @@ def largest(question: str, measured: Measured, described: dict[int, Any], count:
     """Return the problems with the largest errors of the first estimator."""
     estimator, by_seed = next(iter(measured.items()))
     names = ("seed", "base", "change", "columns_kind", "rows", "columns")
-    table = new_table(f"{question}: largest errors of {estimator}", [*names, "truth", "floor", "error", "bias"], markdown)
+    table = new_table(
+        f"{question}: largest errors of {estimator}", [*names, "truth", "floor", "error", "bias"], markdown
+    )
     answered = [(one["error"], seed) for seed, one in by_seed.items() if one["answered"]]
     for _, seed in sorted(answered, reverse=True)[:count]:
         truth, floor, _ = described[seed]["truths"][question]

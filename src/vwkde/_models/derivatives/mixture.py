@@ -31,7 +31,7 @@ _STARTS, _MORE_STARTS = 2, 6
 _MANY_COLUMNS = 6
 _MOST_ROWS = 5_000
 """Rows on which components are fitted while their number is looked for."""
-_MORE_ROWS = 20_000
+MORE_ROWS = 20_000
 """Rows on which a known number of them is fitted; more would hardly change them."""
 _FINER = 1e-4
 """Gain of the mean log likelihood at which a fit to many rows ends: they tell more."""
@@ -114,6 +114,19 @@ def marginal_mixture(mixture: MixtureDerivatives, columns: slice) -> MixtureDeri
     return make_mixture(mixture.weights, mixture.means[:, columns], np.linalg.inv(covariances))
 
 
+def drawn_to(mixture: MixtureDerivatives, start: MixtureDerivatives, rows: float) -> MixtureDerivatives:
+    """Return a mixture of so many rows with each component drawn to the one it started from, as if by a few rows more.
+
+    These are as many as a component needs, so that one which has lost its rows stays where it was.
+    """
+    own = mixture.weights * rows
+    part = own / (own + _fewest_rows(mixture.means.shape[1]))
+    means = part[:, None] * mixture.means + (1 - part[:, None]) * start.means
+    one, other = (np.linalg.inv(each.precisions) for each in (mixture, start))
+    covariances = part[:, None, None] * one + (1 - part[:, None, None]) * other
+    return make_mixture(mixture.weights, means, np.linalg.inv(covariances))
+
+
 @parallel.single_threaded()
 def fit_mixture(
     x: Floats,
@@ -139,7 +152,7 @@ def fit_mixture(
         return one
     root = np.linalg.cholesky(gaussian.precision)
     white = (x - gaussian.mean) @ root
-    most = _MOST_ROWS if like is None else _MORE_ROWS
+    most = _MOST_ROWS if like is None else MORE_ROWS
     drawn = _draw_by_weight(white, weight, np.random.default_rng(random_state), most)
     shapes, counts = (_SHAPES, _COUNTS) if like is None else ((like.shape,), (len(like.weights),))
     searches = [_search(shape, counts, drawn, white, weight, rows, random_state) for shape in shapes]
@@ -150,9 +163,11 @@ def fit_mixture(
 
 
 @parallel.single_threaded()
-def refit_mixture(model: MixtureDerivatives, x: Floats, weight: Floats, random_state: int = 0) -> MixtureDerivatives:
-    """Fit the same number and shape of components to other rows of the density, starting from the model's."""
-    drawn = _draw_by_weight(x, weight, np.random.default_rng(random_state))
+def refit_mixture(
+    model: MixtureDerivatives, x: Floats, weight: Floats, random_state: int = 0, most: int = _MOST_ROWS
+) -> MixtureDerivatives:
+    """Fit the same number and shape of components to at most so many other rows, starting from the model's."""
+    drawn = _draw_by_weight(x, weight, np.random.default_rng(random_state), most)
     precisions = model.precisions[0] if model.shape == "tied" else model.precisions
     start = Components(model.weights, model.means, precisions)
     return _mixture_of(refit_components(_SHAPES[model.shape], drawn, start, _tolerance(model.shape, drawn)))
