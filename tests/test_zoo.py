@@ -18,6 +18,7 @@ columns = importlib.import_module("zoo_problems.columns")
 cores = importlib.import_module("zoo_problems.cores")
 densities = importlib.import_module("zoo_problems.densities")
 entrants = importlib.import_module("zoo_runs.entrants")
+growth = importlib.import_module("zoo_runs.growth")
 making = importlib.import_module("zoo_problems.making")
 marginals = importlib.import_module("zoo_problems.marginals")
 oracle = importlib.import_module("zoo_runs.oracle")
@@ -371,7 +372,7 @@ def test_any_function_can_enter_and_a_run_goes_on(mine, monkeypatch, capsys):
     assert "| functions_of_mine:half" in capsys.readouterr().out
 
 
-def test_samples_may_have_other_numbers_of_rows(mine, monkeypatch):
+def test_samples_may_have_other_numbers_of_rows(mine, monkeypatch, capsys):
     file = mine / "answers.json"
     words = ["--problems", "0", "1", "--json", str(file), "--estimators", "functions_of_mine:half"]
     run(monkeypatch, *words, "--rows", "70")
@@ -380,8 +381,9 @@ def test_samples_may_have_other_numbers_of_rows(mine, monkeypatch):
     assert [len(x) for x in making.problem(0).with_rows(70).sample()] == [70, 70]
     floors = [making.problem(0).with_rows(rows).truth().floor for rows in (70, 280)]
     assert floors[0] == pytest.approx(2 * floors[1], rel=0.05)
-    with pytest.raises(SystemExit, match="--rows 70"):
-        run(monkeypatch, *words, "--rows", "80")
+    (more,) = {task[-1] for task in run(monkeypatch, *words, "--rows", "70", "280")}
+    assert more == 280
+    assert "what more rows bring" in capsys.readouterr().out
 
 
 def test_a_table_that_is_used_once_has_no_more_rows_than_it_has():
@@ -469,6 +471,33 @@ def test_files_are_compared_on_the_problems_that_both_have():
     assert shown["estimator"] == ["fake (before)", "fake (after)"]
     assert shown["problems"] == ["2", "2"]
     assert shown["median"] == ["1.00", "2.00"]
+
+
+def sized_store(offsets, rows):
+    """Return the answers to problems with so many rows."""
+    records = store_of(offsets)["records"]
+    for record in records:
+        record["asked_rows"] = rows
+        if "description" in record:
+            record["description"]["rows"] = [rows, rows]
+    return {"records": records}
+
+
+def test_growth_compares_the_same_problems_with_few_rows_and_with_many():
+    few, many = sized_store([[1, -1], [2, -2], [1, 1]], 1_000), sized_store([[3, -3], [2, -2], [1, 1]], 16_000)
+    many["records"][6]["description"]["rows"] = [1_000, 1_000]  # a table that has no more rows
+    both = summary.by_rows({"": {"records": many["records"] + few["records"]}})
+    assert list(both) == ["1,000 rows", "16,000 rows"]
+    (table,) = growth.growth_tables(both)
+    shown = {column.header: list(column.cells) for column in table.columns}
+    assert shown["kind"][:2] == ["all", "base: b"]
+    assert shown["problems"][0] == "2"
+    assert shown["geometric mean, 1,000 rows"][0] == f"{np.sqrt(2):.2f}"
+    assert shown["geometric mean, 16,000 rows"][0] == f"{np.sqrt(6):.2f}"
+    assert shown["ratio"][0] == f"{np.sqrt(3):.2f}"
+    assert shown["±"][0] == f"{np.sqrt(3):.2f}"
+    assert shown["coverage, 1,000 rows"][0] == "50%"
+    assert list(growth.growth_tables(summary.by_rows({"": few}))) == []
 
 
 CRASHING = """

@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from zoo_problems.columns import Dressing
 from zoo_problems.cores import Core, Reference, Rows, Sample, TableRows
 from zoo_problems.densities import Floats
+from zoo_problems.shapes import MOST_REFERENCE
 from zoo_problems.truths import Truth, truth
+
+_REFERENCE_PER_ROW = 40
+"""Rows of the reference for each row of a sample, for a truth with an error of about a sixth of the floor."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +35,15 @@ class Problem:
     order: NDArray[np.intp] = field(repr=False)
 
     def with_rows(self, rows: int) -> "Problem":
-        """Return the problem with so many rows of each sample, or as many as a table has that is used once."""
-        most = self.core.most_rows() if isinstance(self.core, TableRows) else (rows, rows)
-        return replace(self, rows=(min(rows, most[0]), min(rows, most[1])))
+        """Return the problem with so many rows of each sample, or as many as a table has that is used once.
+
+        The truth comes from enough rows for the smaller floor.
+        """
+        if isinstance(self.core, TableRows):
+            most = self.core.most_rows()
+            return replace(self, rows=(min(rows, most[0]), min(rows, most[1])))
+        enough = max(self.core.reference_rows, min(_REFERENCE_PER_ROW * rows, MOST_REFERENCE))
+        return replace(self, rows=(rows, rows), core=replace(self.core, reference_rows=enough))
 
     def draw(self, repetition: int = 0, fresh: int = 0) -> Sample:
         """Return the samples of a repetition with their log ratios, and `fresh` more rows of each density."""

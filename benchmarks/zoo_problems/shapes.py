@@ -8,6 +8,8 @@ PILOT = 10_000
 """Rows that tell the scales of a base, and how strong a tilt is."""
 ATTEMPTS = 50
 """Changes that are drawn before a problem is left without one."""
+MOST_REFERENCE = 2_000_000
+"""Rows that a truth comes from at most."""
 
 
 def random_rows(random: Random) -> tuple[int, int]:
@@ -33,4 +35,4 @@ def random_target(random: Random) -> float:
 
 def reference_rows(rows: tuple[int, int]) -> int:
     """Return how many rows the truth comes from: enough for an error of about a tenth of the floor."""
-    return int(np.clip(400 * max(rows), 200_000, 2_000_000))
+    return int(np.clip(400 * max(rows), 200_000, MOST_REFERENCE))

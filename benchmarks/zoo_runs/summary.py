@@ -16,13 +16,23 @@ Store = dict[str, Any]
 _NORMAL = 1.96
 _MOST_TRUTH_ERROR = 0.25
 """Largest standard error of a truth, in units of the floor, with which a problem counts."""
-_SMALLEST = 1e-3
+SMALLEST = 1e-3
 """Errors below this part of the floor count as this part in geometric means: an exact hit says nothing more."""
 
 
 def descriptions_of(store: Store) -> dict[int, dict[str, Any]]:
     """Return the descriptions of a store's problems by seed."""
     return {record["problem"]: record["description"] for record in store["records"] if "description" in record}
+
+
+def by_rows(stores: dict[str, Store]) -> dict[str, Store]:
+    """Return stores by name and by the rows that were asked for, the fewest first; where none were, by name alone."""
+    found = {(name, record.get("asked_rows")) for name, store in stores.items() for record in store["records"]}
+    return {
+        name if rows is None else f"{name} {rows:,} rows".strip(): stores[name]
+        | {"records": [record for record in stores[name]["records"] if record.get("asked_rows") == rows]}
+        for name, rows in sorted(found, key=lambda pair: (pair[0], pair[1] or 0))
+    }
 
 
 def per_problem(store: Store, question: str) -> dict[str, dict[int, Results]]:
@@ -91,7 +101,7 @@ def pooled(problems: Iterable[Results]) -> Results:
         return result
     error = np.array([one["error"] for one in answered])
     result |= {
-        "geometric mean": float(np.exp(np.mean(np.log(np.maximum(error, _SMALLEST))))),
+        "geometric mean": float(np.exp(np.mean(np.log(np.maximum(error, SMALLEST))))),
         "median": float(np.median(error)),
         "90 %": float(np.quantile(error, 0.9)),
         "worst": float(error.max()),

@@ -51,7 +51,9 @@ def unit(question: str, measured: Measured) -> str:
 def overall(question: str, measured: Measured, markdown: bool) -> Table:
     results = {estimator: pooled(by_seed.values()) for estimator, by_seed in measured.items()}
     names = [name for name in (*_SPREAD, *_REST) if any(name in result for result in results.values())]
-    table = _table(f"{question}: {unit(question, measured)}", ["estimator", "problems", "answered", *names], markdown)
+    table = new_table(
+        f"{question}: {unit(question, measured)}", ["estimator", "problems", "answered", *names], markdown
+    )
     for estimator, result in sorted(results.items(), key=lambda pair: pair[1].get("geometric mean", float("inf"))):
         table.add_row(estimator, str(result["problems"]), *(shown(name, result) for name in ("answered", *names)))
     return table
@@ -63,8 +65,8 @@ def by_group(question: str, name: str, measured: Measured, described: dict[int, 
     for seed in next(iter(measured.values())):
         grouped[groups(described[seed])[name]].append(seed)
     title = f"{question} by {name}: geometric mean of {unit(question, measured)}, coverage"
-    table = _table(title, [name, "problems", *measured], markdown)
-    for group, seeds in sorted(grouped.items(), key=lambda pair: _order(pair[0])):
+    table = new_table(title, [name, "problems", *measured], markdown)
+    for group, seeds in sorted(grouped.items(), key=lambda pair: order(pair[0])):
         results = [pooled(by_seed[seed] for seed in seeds) for by_seed in measured.values()]
         table.add_row(group, str(len(seeds)), *(_pair(result) for result in results))
     return table
@@ -74,7 +76,9 @@ def largest(question: str, measured: Measured, described: dict[int, Any], count:
     """Return the problems with the largest errors of the first estimator."""
     estimator, by_seed = next(iter(measured.items()))
     names = ("seed", "base", "change", "columns_kind", "rows", "columns")
-    table = _table(f"{question}: largest errors of {estimator}", [*names, "truth", "floor", "error", "bias"], markdown)
+    table = new_table(
+        f"{question}: largest errors of {estimator}", [*names, "truth", "floor", "error", "bias"], markdown
+    )
     answered = [(one["error"], seed) for seed, one in by_seed.items() if one["answered"]]
     for _, seed in sorted(answered, reverse=True)[:count]:
         truth, floor, _ = described[seed]["truths"][question]
@@ -84,7 +88,7 @@ def largest(question: str, measured: Measured, described: dict[int, Any], count:
     return table
 
 
-def _order(group: str) -> tuple[float, str]:
+def order(group: str) -> tuple[float, str]:
     """Return what sorts ranges by their numbers and other groups by name."""
     first = group.split()[0].replace(",", "")
     return (float(first), "") if first[0].isdigit() else (0.0, group)
@@ -107,7 +111,8 @@ def shown(name: str, result: Results) -> str:
     return f"{number:{sign}.2f}" if abs(number) < 100 else f"{number:{sign}.3g}"
 
 
-def _table(title: str, columns: list[str], markdown: bool) -> Table:
+def new_table(title: str, columns: list[str], markdown: bool) -> Table:
+    """Return an empty table, for a page or for a terminal."""
     table = Table(title=title, box=box.MARKDOWN if markdown else box.HEAVY_HEAD)
     for place, column in enumerate(columns):
         table.add_column(column, justify="right" if place else "left")

@@ -3,11 +3,12 @@
 import math
 import warnings
 from collections import Counter
+from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
 from running import Record, Task
-from zoo_problems import problem
+from zoo_problems import Problem, problem
 from zoo_runs.entrants import ORACLE, NotAskedError, fit
 from zoo_runs.oracle import Oracle
 from zoo_runs.questions import FRESH, POSTERIOR, Answer, ask, truths_of
@@ -16,13 +17,11 @@ from zoo_runs.questions import FRESH, POSTERIOR, Answer, ask, truths_of
 def run_task(task: Task) -> Record:
     """Return the answers of an estimator, or the description of a problem with its truths."""
     seed, repetition, estimator, questions, rows = task
-    one = problem(seed)
-    if rows is not None:
-        one = one.with_rows(rows)
+    one = _problem(seed, rows)
     if estimator is None:
-        return {"problem": seed, "description": one.describe() | {"truths": truths_of(one)}}
+        return {"problem": seed, "asked_rows": rows, "description": one.describe() | {"truths": truths_of(one)}}
     drawn = one.draw(repetition, FRESH if POSTERIOR in questions else 0)
-    record: Record = {"problem": seed, "repetition": repetition, "estimator": estimator}
+    record: Record = {"problem": seed, "asked_rows": rows, "repetition": repetition, "estimator": estimator}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         record["answers"] = answers(estimator, questions, drawn)
@@ -30,6 +29,11 @@ def run_task(task: Task) -> Record:
     record["warnings"] = dict(Counter(warning.category.__name__ for warning in caught))
     record["warned"] = any(warning.category.__module__.startswith("vwkde") for warning in caught)
     return record
+
+
+@lru_cache(maxsize=4)
+def _problem(seed: int, rows: int | None) -> Problem:
+    return problem(seed) if rows is None else problem(seed).with_rows(rows)
 
 
 def answers(estimator: str, questions: tuple[str, ...], drawn: Any) -> dict[str, Answer]:
@@ -66,7 +70,8 @@ def finite(answer: Answer) -> Answer:
 
 def crashed(task: Task) -> Record:
     """Return the record of a task that ended its process."""
-    seed, repetition, estimator, questions, _ = task
+    seed, repetition, estimator, questions, rows = task
     answer = {"error": "Crash", "words": "", "seconds": 0.0}
-    record = {"problem": seed, "repetition": repetition, "estimator": estimator, "warnings": {}, "warned": False}
-    return record | {"answers": dict.fromkeys(questions, answer), "not_asked": []}
+    record = {"problem": seed, "asked_rows": rows, "repetition": repetition, "estimator": estimator}
+    silent = {"warnings": {}, "warned": False, "not_asked": []}
+    return record | silent | {"answers": dict.fromkeys(questions, answer)}

@@ -18,7 +18,7 @@ from vwkde._models.derivatives.mixture import make_mixture, marginal_mixture
 from vwkde._models.gaussian import noise_of_unbiased, shrunk_gaussian, unbiased_gaussian
 from vwkde._models.guides import GUIDES
 from vwkde._models.guides import cross_fit as cross_fit_module
-from vwkde._models.guides.boosting import BOOSTING, fit_boosting
+from vwkde._models.guides.boosting import BOOSTING, boosting_forms, fit_boosting
 from vwkde._models.guides.classifiers import AdditiveSplines, fit_classifier
 from vwkde._models.guides.cross_fit import FOLDS, cross_fit, no_guide
 from vwkde._models.guides.densities import fit_gaussians, fit_shared_gaussians
@@ -309,3 +309,18 @@ class OnlyFits:
 def test_a_class_or_what_cannot_be_cloned_is_no_guide(guide, form):
     with pytest.raises(ValueError, match="'guide' parameter of DensityRatio"):
         DensityRatio(guide=form(guide)).fit(P.points, Q.points)
+
+
+def test_boosted_trees_see_finer_steps_where_there_are_many_rows():
+    """A jump of the ratio lies between two steps; the rows there are on the wrong side."""
+    random = np.random.default_rng(0)
+    x = random.uniform(size=(40_000, 2))
+    first = random.uniform(size=len(x)) < np.where(x[:, 0] > 1 / np.pi, 0.8, 0.2)
+    p, q = (sample(x[each][:10_000]) for each in (first, ~first))
+    forms = boosting_forms(p, q)
+    assert [form.args[0].max_bins for form in forms] == [63, 255, 255]
+    assert [form.args[0].max_bins for form in boosting_forms(P, Q)] == [63]
+    at = np.column_stack([1 / np.pi + np.linspace(-0.01, 0.01, 2_001), np.full(2_001, 0.5)])
+    truth = np.where(at[:, 0] > 1 / np.pi, 1, -1)
+    coarse, fine = (np.mean(np.sign(form(p, q)(at)) != truth) for form in forms[:2])
+    assert fine < coarse

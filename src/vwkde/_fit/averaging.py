@@ -201,8 +201,13 @@ def _best_sums(candidates: list[Candidate], used: NDArray[np.bool_], judged_by_m
 
 
 def _may_grow(candidates: list[Candidate]) -> NDArray[np.bool_]:
-    """Mark the guides, alone, that become more flexible with more rows."""
-    return np.array([c.bandwidth is None and c.form.guide.grows for c in candidates])
+    """Mark the guides, alone, that become more flexible with more rows, each in the space where it is best so far."""
+    best: dict[str, Candidate] = {}
+    for c in candidates:
+        name = c.form.guide.name
+        if c.bandwidth is None and c.form.guide.grows and (name not in best or c.loss < best[name].loss):
+            best[name] = c
+    return np.array([best.get(c.form.guide.name) is c for c in candidates])
 
 
 def _to_try_again(candidates: list[Candidate], share: list[float]) -> list[Candidate]:

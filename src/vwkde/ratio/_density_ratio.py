@@ -54,10 +54,10 @@ class DensityRatio(RatioWeights, html.ShownWhenFitted, BaseEstimator):  # type: 
 
         - "auto": chooses guide, bandwidth, weight and coordinates from the data.
         - None: the paper's form, without a guide.
-        - "gaussian", "shared-gaussian" (with one covariance), "shrunk-gaussian", "student" (heavy tails), "mixture":
-          models of both densities.
-        - "logistic", "waves" (sines along a few directions), "additive", "boosting", or any scikit-learn classifier:
-          the log odds of a cross-fitted classifier.
+        - "gaussian", "shared-gaussian" (with one covariance), "shrunk-gaussian", "student" (heavy tails), "mixture",
+          "paired-mixture" (both start from a common one): models of both densities.
+        - "logistic", "waves" (sines along a few directions), "radial" (a curve of the distance from the centre),
+          "additive", "boosting", or any scikit-learn classifier: the log odds of a cross-fitted classifier.
         - a list of such names and classifiers: like "auto", with these guides alone to choose among.
     weighting : {"variational", "network", "closed-form", "uniform"}, default="variational"
         The weight function: the kernel expansion that minimises the bias, a network that does so, (p₁p₂)^(−½) of the

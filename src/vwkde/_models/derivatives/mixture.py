@@ -31,7 +31,7 @@ _STARTS, _MORE_STARTS = 2, 6
 _MANY_COLUMNS = 6
 _MOST_ROWS = 5_000
 """Rows on which components are fitted while their number is looked for."""
-_MORE_ROWS = 20_000
+MORE_ROWS = 20_000
 """Rows up to which a known number of them is fitted from the start; more only move those that were found."""
 _FINER = 1e-4
 """Gain of the mean log likelihood at which a fit to many rows ends: they tell more."""
@@ -120,6 +120,19 @@ def marginal_mixture(mixture: MixtureDerivatives, columns: slice) -> MixtureDeri
     return make_mixture(mixture.weights, mixture.means[:, columns], np.linalg.inv(covariances))
 
 
+def drawn_to(mixture: MixtureDerivatives, start: MixtureDerivatives, rows: float) -> MixtureDerivatives:
+    """Return a mixture of so many rows with each component drawn to the one it started from, as if by a few rows more.
+
+    These are as many as a component needs, so that one which has lost its rows stays where it was.
+    """
+    own = mixture.weights * rows
+    part = own / (own + _fewest_rows(mixture.means.shape[1]))
+    means = part[:, None] * mixture.means + (1 - part[:, None]) * start.means
+    one, other = (np.linalg.inv(each.precisions) for each in (mixture, start))
+    covariances = part[:, None, None] * one + (1 - part[:, None, None]) * other
+    return make_mixture(mixture.weights, means, np.linalg.inv(covariances))
+
+
 @parallel.single_threaded()
 def fit_mixture(
     x: Floats,
@@ -139,8 +152,8 @@ def fit_mixture(
     fit starts from its components. `rows` is the number of independent rows; by default, the effective number by their
     weights.
     """
-    if like is not None and len(x) > _MORE_ROWS and len(like.weights) > 1:
-        return _improved(like, _draw_by_weight(x, weight, np.random.default_rng(random_state), len(x)))
+    if like is not None and len(x) > MORE_ROWS and len(like.weights) > 1:
+        return refit_mixture(like, x, weight, random_state, most=len(x))
     rows = effective_rows(weight) if rows is None else rows
     gaussian = fit_gaussian(x, weight, name)
     one = make_mixture(np.ones(1), gaussian.mean[None], gaussian.precision[None])
@@ -148,7 +161,7 @@ def fit_mixture(
         return one
     root = np.linalg.cholesky(gaussian.precision)
     white = (x - gaussian.mean) @ root
-    most = _MOST_ROWS if like is None else _MORE_ROWS
+    most = _MOST_ROWS if like is None else MORE_ROWS
     drawn = _draw_by_weight(white, weight, np.random.default_rng(random_state), most)
     shapes, counts = (_SHAPES, _COUNTS) if like is None else ((like.shape,), (len(like.weights),))
     searches = [_search(shape, counts, drawn, white, weight, rows, random_state) for shape in shapes]
@@ -159,9 +172,11 @@ def fit_mixture(
 
 
 @parallel.single_threaded()
-def refit_mixture(model: MixtureDerivatives, x: Floats, weight: Floats, random_state: int = 0) -> MixtureDerivatives:
-    """Fit the same number and shape of components to other rows of the density, starting from the model's."""
-    return _improved(model, _draw_by_weight(x, weight, np.random.default_rng(random_state)))
+def refit_mixture(
+    model: MixtureDerivatives, x: Floats, weight: Floats, random_state: int = 0, most: int = _MOST_ROWS
+) -> MixtureDerivatives:
+    """Fit the same number and shape of components to at most so many other rows, starting from the model's."""
+    return _improved(model, _draw_by_weight(x, weight, np.random.default_rng(random_state), most))
 
 
 @parallel.single_threaded()
@@ -172,10 +187,10 @@ def grow_mixture(
 
     A few thousand rows show too few of them: each costs more than it gains there, and the fits to them end early.
     """
-    if len(x) <= _MORE_ROWS or len(model.weights) == 1:
+    if len(x) <= MORE_ROWS or len(model.weights) == 1:
         return model
     shape, random = model.shape, np.random.default_rng(random_state)
-    few, many = (_draw_by_weight(x, weight, random, most) for most in (_MORE_ROWS, _ROWS_OF_GROWTH))
+    few, many = (_draw_by_weight(x, weight, random, most) for most in (MORE_ROWS, _ROWS_OF_GROWTH))
     counts = [int(np.ceil(times * len(model.weights))) for times in _GROWTH]
     found = [_mixture_of(fit_components(_SHAPES[shape], few, count, random_state, _FINER)) for count in counts]
     sound = [mixture for mixture in (_improved(each, many) for each in found) if _is_sound(mixture, rows)]
@@ -220,7 +235,7 @@ def _search(
 
 
 def _tolerance(shape: str, x: Floats) -> float:
-    if len(x) > _MORE_ROWS:
+    if len(x) > MORE_ROWS:
         return _LEAST_GAIN / len(x)
     return _FINER if shape == "full" and len(x) > _MOST_ROWS else TOLERANCE
 

@@ -19,12 +19,13 @@ from vwkde._models.guides.densities import (
     fit_shared_gaussians,
     fit_shrunk_gaussians,
     fit_students,
-    grown_mixtures,
     have_heavy_tails,
     mixture_forms,
 )
 from vwkde._models.guides.kind import Fit, GuideKind
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
+from vwkde._models.guides.paired_mixtures import grown_pair, paired_mixture_forms
+from vwkde._models.guides.radial import fit_radial, have_shells
 from vwkde._models.guides.waves import have_waves, wave_forms
 
 
@@ -32,6 +33,9 @@ def _always(*forms: Fit) -> Callable[[Sample, Sample], tuple[Fit, ...]]:
     """Return forms that do not depend on the samples."""
     return lambda _numerator, _denominator: forms
 
+
+_MANY_ROWS = 3_001
+"""Rows of the smaller sample with which models are worth their time that find little in fewer rows."""
 
 GUIDES: dict[str, GuideKind] = {
     "shared-gaussian": GuideKind(
@@ -58,14 +62,20 @@ GUIDES: dict[str, GuideKind] = {
     "waves": GuideKind(
         wave_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, most_rows=50_000, suits=have_waves
     ),
+    # Fewer rows hardly show a shell that kernel sums do not.
+    "radial": GuideKind(_always(fit_radial), fewest_rows=_MANY_ROWS, affine=True, most_rows=50_000, suits=have_shells),
     # With many columns modes are hardly ever found in the normal scores, and the search is expensive.
     "mixture": GuideKind(
-        mixture_forms,
-        fewest_rows=100,
+        mixture_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, most_rows=20_000, fewer_than=_MANY_ROWS
+    ),
+    "paired-mixture": GuideKind(
+        paired_mixture_forms,
+        fewest_rows=_MANY_ROWS,
         affine=True,
         normal_scores_up_to=10,
         most_rows=200_000,
-        grown=grown_mixtures,
+        grows=True,
+        grown=grown_pair,
     ),
     # An increasing map of each column hardly changes the next two guides.
     "additive": GuideKind(
@@ -89,7 +99,7 @@ def worth_trying(guides: Sequence[Any] | None, rows: float) -> tuple[Any, ...]:
     """Return the named guides that this many rows of the smaller sample can support, or all those that were given."""
     if guides is not None:
         return tuple(guides) if rows >= FEWEST_ROWS else ()
-    return tuple(name for name, kind in GUIDES.items() if rows >= kind.fewest_rows)
+    return tuple(name for name, kind in GUIDES.items() if kind.fewest_rows <= rows < kind.fewer_than)
 
 
 def needs_no_density(guide: Any) -> bool:

@@ -17,16 +17,16 @@ from vwkde._models.guides.kind import Fit
 
 Floats = NDArray[np.float64]
 
-_STEPS = 63
-"""Steps of a column: so few that a tree is grown quickly."""
+_STEPS, _FINE_STEPS = 63, 255
+"""Steps of a column: so few that a tree is grown quickly, and as many as trees of many rows can use."""
 _ROUNDING = 1e-12
 
 
-def _trees(rounds: int, leaves: int) -> HistGradientBoostingClassifier:
+def _trees(rounds: int, leaves: int, steps: int = _STEPS) -> HistGradientBoostingClassifier:
     return HistGradientBoostingClassifier(
         max_iter=rounds,
         max_leaf_nodes=leaves,
-        max_bins=_STEPS,
+        max_bins=steps,
         l2_regularization=1.0,
         early_stopping=False,
         random_state=0,
@@ -34,7 +34,10 @@ def _trees(rounds: int, leaves: int) -> HistGradientBoostingClassifier:
 
 
 BOOSTING = _trees(60, 8)
-_LARGER = {2_000: _trees(150, 16), 10_000: _trees(400, 31)}
+_LARGER = {
+    2_000: (_trees(150, 16),),
+    10_000: (_trees(150, 16, _FINE_STEPS), _trees(400, 31, _FINE_STEPS)),
+}
 """Larger trees, and more of them, by the rows of the smaller sample from which they may be worth their time."""
 
 
@@ -57,26 +60,27 @@ class OnSteps:
 def boosting_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
     """Return boosted trees, and more and larger ones if there are many rows."""
     rows = min(numerator.effective_rows, denominator.effective_rows)
-    kinds = [BOOSTING, *(larger for fewest, larger in _LARGER.items() if rows >= fewest)]
-    return tuple(partial(fit_boosting, kind) for kind in kinds)
+    larger = [kinds for fewest, kinds in _LARGER.items() if rows >= fewest]
+    return tuple(partial(fit_boosting, kind) for kind in (BOOSTING, *(larger[-1] if larger else ())))
 
 
 def fit_boosting(trees: HistGradientBoostingClassifier, numerator: Sample, denominator: Sample) -> OnSteps:
     """Return the guide from boosted trees."""
     samples = numerator, denominator
     weight = np.concatenate([sample.weight / sample.weight.sum() for sample in samples])
-    edges = tuple(_edges(column, weight) for column in np.concatenate([sample.points for sample in samples]).T)
+    steps = trees.max_bins
+    edges = tuple(_edges(column, weight, steps) for column in np.concatenate([sample.points for sample in samples]).T)
     p, q = (replace(sample, points=_numbers(sample.points, edges)) for sample in samples)
     return OnSteps(edges, fit_classifier(trees, p, q))
 
 
-def _edges(column: Floats, weight: Floats) -> Floats:
+def _edges(column: Floats, weight: Floats, steps: int) -> Floats:
     """Return the midpoints between the values of a column, or quantiles if they are many."""
     values, place = np.unique(column, return_inverse=True)
-    if len(values) <= _STEPS:
+    if len(values) <= steps:
         return np.asarray((values[1:] + values[:-1]) / 2)
     mass = np.cumsum(np.bincount(place.ravel(), weights=weight))
-    wanted = mass[-1] * np.arange(1, _STEPS) / _STEPS
+    wanted = mass[-1] * np.arange(1, steps) / steps
     below, above = (np.searchsorted(mass, wanted * (1 + by)) for by in (-_ROUNDING, _ROUNDING))
     return np.unique((values[below] + values[above]) / 2)
 

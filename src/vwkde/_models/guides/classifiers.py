@@ -84,10 +84,13 @@ def _weight_parameter(classifier: Any) -> str | None:
 class AdditiveSplines(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Cubic splines of single columns, with knots at quantiles; columns of few values are left unchanged."""
 
+    def __init__(self, knots: int = _KNOTS) -> None:
+        self.knots = knots
+
     def fit(self, x: Floats, y: Any = None) -> Self:
         """Place the knots; columns with equally many of them share a transformer, which is faster than one each."""
         del y
-        levels = np.linspace(0, 1, _KNOTS)
+        levels = np.linspace(0, 1, self.knots)
         knots = [np.unique(np.quantile(column, levels)) for column in x.T]
         counts = np.array([len(each) for each in knots])
         self.unchanged_ = np.flatnonzero(counts <= 2)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute import parallel
 from vwkde._data.sample import Sample
-from vwkde._models.derivatives.mixture import MixtureDerivatives, fit_mixture, grow_mixture, marginal_mixture
+from vwkde._models.derivatives.mixture import MixtureDerivatives, fit_mixture, marginal_mixture
 from vwkde._models.gaussian import (
     GaussianModel,
     is_few,
@@ -164,18 +164,6 @@ def mixture_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
         return (partial(_fit_mixture_and_marginals, _mixture(numerator)),)
     models = parallel.run(_mixture, [numerator, denominator])
     return (partial(_fit_mixtures, models[0], models[1]),)
-
-
-def grown_mixtures(form: Fit, numerator: Sample, denominator: Sample) -> Fit:
-    """Return the guide from mixtures of as many components as suit many more rows than have chosen its form."""
-    assert isinstance(form, partial)
-
-    def grown(each: tuple[MixtureDerivatives, Sample]) -> MixtureDerivatives:
-        model, sample = each
-        return grow_mixture(model, sample.points, sample.weight, sample.effective_rows)
-
-    # the mixture for X and Y is one, and its marginals follow from it
-    return partial(form.func, *parallel.run(grown, list(zip(form.args, (numerator, denominator), strict=False))))
 
 
 def _mixture(sample: Sample, like: MixtureDerivatives | None = None) -> MixtureDerivatives:

@@ -42,6 +42,8 @@ class GuideKind:
         the cross-fitted log loss falls.
     fewest_rows
         Smallest number of rows, of the smaller sample, with which the guide is tried.
+    fewer_than
+        Number of rows, of the smaller sample, from which another guide does better, and this one is not tried.
     affine
         Whether the guide does not depend on the choice of axes. Others are tried on the columns as given.
     by_moments
@@ -70,4 +72,5 @@ class GuideKind:
     most_rows: float = np.inf
     grows: bool = False
     grown: Callable[[Fit, Sample, Sample], Fit] = lambda form, _numerator, _denominator: form
+    fewer_than: float = np.inf
     suits: Callable[[Sample, Sample], bool] = lambda _numerator, _denominator: True

@@ -24,6 +24,7 @@ from vwkde._models.gaussian import pooled_covariance
 from vwkde._models.guides.classifiers import fit_classifier
 from vwkde._models.guides.kind import Fit
 from vwkde._models.guides.logistic import quadratic_features
+from vwkde._models.guides.residuals import RIDGE, shares, unexplained
 from vwkde._models.guides.wave_search import by_chance, find_wave
 from vwkde._models.log_loss import log_loss
 
@@ -42,8 +43,6 @@ _CLEARLY = 1.5
 """Factor by which a wave must exceed what is found by chance, for the guide to be worth its time."""
 _NEARLY_APART = 1.3
 """Difference of the characteristic functions, at most two, above which a wave nearly separates the samples."""
-_RIDGE = 1e-9
-"""A ridge for features that depend on each other, as a share of the sum of their squares."""
 _ROWS_PER_FEATURE = 4
 """Rows for each feature of a regression that leave residuals which tell something."""
 
@@ -94,9 +93,9 @@ class Waves:
         slopes = np.concatenate([self._slopes(sample.points) for sample in samples])
         known = np.append(self.intercept, self.coefficients)
         chance = expit(slopes[:, : len(known)] @ known)
-        share = np.concatenate([_shares(sample) for sample in samples])
+        share = np.concatenate([shares(sample) for sample in samples])
         products = (slopes * (share * chance * (1 - chance))[:, None]).T @ slopes
-        products.flat[:: len(products) + 1] += _RIDGE * np.trace(products)
+        products.flat[:: len(products) + 1] += RIDGE * np.trace(products)
         of_numerator = np.arange(len(chance)) < len(samples[0])
         step = solve(products, (share * (of_numerator - chance)) @ slopes, assume_a="pos")
         known, frequencies = known + step[: len(known)], step[len(known) :].reshape(self.frequencies.T.shape).T
@@ -115,7 +114,7 @@ class Waves:
 
     def _residuals(self, samples: Samples) -> tuple[Floats, Floats]:
         p, q = samples
-        return _shares(p) * expit(-self(p.points)), -_shares(q) * expit(self(q.points))
+        return shares(p) * expit(-self(p.points)), -shares(q) * expit(self(q.points))
 
     def _loss(self, samples: Samples) -> float:
         p, q = samples
@@ -166,7 +165,7 @@ def have_waves(numerator: Sample, denominator: Sample) -> bool:
     features = [quadratic_features(x) for x in points]
     if rows < _ROWS_PER_FEATURE * features[0].shape[1]:
         features = list(points)
-    residuals = _unexplained(features[0], features[1], some)
+    residuals = unexplained(features[0], features[1], some)
     _, height = find_wave(points, residuals)
     squares = sum(float(each @ each) for each in residuals)
     return height > _CLEARLY * by_chance(columns) and np.sqrt(height * squares) < _NEARLY_APART
@@ -190,22 +189,4 @@ def _thinned(samples: Samples, most: int) -> Samples:
     if max(map(len, samples)) <= most:
         return samples
     p, q = (sample.thinned(most, np.random.default_rng(0)) for sample in samples)
-    return p, q
-
-
-def _shares(sample: Sample) -> Floats:
-    return np.asarray(sample.weight / sample.weight.sum())
-
-
-def _unexplained(p_features: Floats, q_features: Floats, samples: Samples) -> tuple[Floats, Floats]:
-    """Return the residuals of a least-squares regression of the samples, 1 and −1, on features."""
-    features = np.concatenate([p_features, q_features])
-    features = np.column_stack([np.ones(len(features)), features])
-    share = np.concatenate([_shares(sample) for sample in samples])
-    side = np.repeat([1.0, -1.0], [len(p_features), len(q_features)])
-    weighted = (share[:, None] * features).T
-    products = weighted @ features
-    products.flat[:: len(products) + 1] += _RIDGE * np.trace(products)
-    coefficients = solve(products, weighted @ side, assume_a="pos")
-    p, q = np.split(share * (side - features @ coefficients), [len(p_features)])
     return p, q
