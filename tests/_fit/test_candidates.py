@@ -1,6 +1,7 @@
 """What is chosen, on data whose right answer is known."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -331,3 +332,18 @@ def test_a_list_with_other_things_than_guides_is_refused(guide):
 def test_guides_in_a_list_are_tried_even_if_the_default_would_not():
     ratio = DensityRatio(guide=["boosting"]).fit(*isotropic(2).sample(60))
     assert "boosting" in {member.ratio.guide.name for member in ratio._fitted.average.members}
+
+
+def test_a_guide_that_grows_is_tried_again_where_it_was_best():
+    def candidate(name, loss, bandwidth=None):
+        guide = SimpleNamespace(name=name, grows=name in ("boosting", "paired-mixture"))
+        return SimpleNamespace(form=SimpleNamespace(guide=guide), loss=loss, bandwidth=bandwidth)
+
+    tried = [
+        candidate("gaussian", 0.60),
+        candidate("paired-mixture", 0.70),
+        candidate("paired-mixture", 0.65),
+        candidate("paired-mixture", 0.64, bandwidth=1.0),
+        candidate("boosting", 0.69),
+    ]
+    assert averaging._may_grow(tried).tolist() == [False, False, True, False, True]

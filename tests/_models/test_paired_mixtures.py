@@ -51,3 +51,13 @@ def test_a_component_without_rows_stays_where_it_was():
     np.testing.assert_allclose(found.precisions[0], 2 * np.eye(2), atol=0.01)
     np.testing.assert_allclose(found.precisions[1], np.eye(2), atol=0.01)
     assert found.weights.sum() == pytest.approx(1)
+
+
+def test_mixtures_of_one_component_are_gaussians_which_do_not_grow():
+    random = np.random.default_rng(0)
+    p, q = (sample(random.normal(mean, 1, (300, 3))) for mean in (0, 0.1))
+    paired, gaussian = (cross_fit(name, (p, q), 0) for name in ("paired-mixture", "gaussian"))
+    np.testing.assert_array_equal(paired.at_samples[0], gaussian.at_samples[0])
+    assert not paired.grows
+    clustered = [sample(clusters((0.5, 0.3, 0.2), 300, 2, seed)[0]) for seed in (0, 1)]
+    assert cross_fit("paired-mixture", (clustered[0], clustered[1]), 0).grows

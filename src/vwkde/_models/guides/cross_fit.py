@@ -112,8 +112,9 @@ class CrossFitted:
 
     @property
     def grows(self) -> bool:
-        """Whether the guide becomes more flexible with the number of rows."""
-        return bool(self._kind and self._kind.grows)
+        """Whether the guide becomes more flexible with more rows than these; mixtures of one component do not."""
+        gaussian = any(isinstance(model, NoisyGuide) for model in self.models)
+        return bool(self._kind and self._kind.grows) and not gaussian
 
     def of_rows(self, chosen: NDArray[np.intp], side: int) -> "CrossFitted":
         """Return the guide with its values at some rows of one sample, and at all of the other."""

@@ -77,6 +77,6 @@ def _both(numerator: Sample, denominator: Sample) -> tuple[Floats, Floats, float
     rows = min(len(numerator), len(denominator))
     both = [sample.thinned(rows, np.random.default_rng(0)) for sample in (numerator, denominator)]
     points = np.concatenate([sample.points for sample in both])
-    weight = np.concatenate([sample.weight / sample.weight.sum() for sample in both])
+    weight = np.concatenate([sample.weight / sample.weight.mean() for sample in both])
     order = np.lexsort(points.T)
     return points[order], weight[order], sum(sample.effective_rows for sample in both)
