@@ -7,6 +7,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from vwkde._answers.functionals import KINDS, AtSample
+from vwkde._compute import parallel
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import BiasWarning
 
@@ -25,12 +26,10 @@ def level_error(numerator: AtSample, denominator: AtSample) -> float:
     """
 
     def gap(shift: float) -> float:
-        return numerator.mean(expit(-numerator.log_ratio - shift)) - denominator.mean(
-            expit(denominator.log_ratio + shift)
-        )
+        return numerator.mean_of(lambda u: expit(-u - shift)) - denominator.mean_of(lambda u: expit(u + shift))
 
-    variance = numerator.variance_of_mean(expit(-numerator.log_ratio))
-    variance += denominator.variance_of_mean(expit(denominator.log_ratio))
+    variance = numerator.variance_of_mean(parallel.elementwise(expit, -numerator.log_ratio))
+    variance += denominator.variance_of_mean(parallel.elementwise(expit, denominator.log_ratio))
     if abs(gap(0.0)) <= _CLEARLY * np.sqrt(variance):
         return 0.0
     far = 50.0 + max(np.abs(numerator.log_ratio).max(), np.abs(denominator.log_ratio).max())

@@ -114,7 +114,7 @@ def _number_the_rows(column: tuple[Floats, ...]) -> bool:
 
 
 def _counts_up(x: Floats) -> bool:
-    return bool((_steps(x) == 1).all())
+    return all(bool((_steps(part) == 1).all()) for part in (x[:_RUN], x))  # the first rows tell, as a rule
 
 
 def _is_increasing(x: Floats) -> bool:

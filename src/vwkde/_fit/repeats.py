@@ -1,10 +1,12 @@
 """Rows that nearly repeat others, in the coordinates in which distances mean something; the user is told of them."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._compute import parallel
 from vwkde._coordinates.whitening import fit_whitening
 from vwkde._data.copies import find_distinct, merge_repeats
 from vwkde._data.in_memory import Held, Mergings
@@ -20,13 +22,27 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 
-def find_near_repeats(held: Held, coordinates: Callable[[Array], Floats]) -> Mergings:
+class Placed(NamedTuple):
+    """The rows of a sample in other coordinates, and their canonical order."""
+
+    points: Floats
+    order: Ints
+
+
+def place(held: Held, coordinates: Callable[[Array], Floats]) -> tuple[Placed, Placed]:
+    """Return the rows of both samples in other coordinates."""
+    points = [coordinates(x) for x in held.data]
+    p, q = map(Placed, points, parallel.run(canonical_order, points))
+    return p, q
+
+
+def find_near_repeats(held: Held, placed: tuple[Placed, Placed]) -> Mergings:
     """Return how near copies and interpolated rows become weights, in samples without groups, with a warning."""
     if held.streams is not None:
         return None, None
     p, q = (
-        _find(coordinates(x), x, name) if group is None else None
-        for x, group, name in zip(held.data, held.groups, ("numerator", "denominator"), strict=True)
+        _find(*own, x, name) if group is None else None
+        for own, x, group, name in zip(placed, held.data, held.groups, ("numerator", "denominator"), strict=True)
     )
     return p, q
 
@@ -47,10 +63,9 @@ def find_groups(x: Array, other: Array) -> Ints | None:
     return None if merging is None else merging.target
 
 
-def _find(points: Floats, given: Array, name: str) -> Merging | None:
+def _find(points: Floats, order: Ints, given: Array, name: str) -> Merging | None:
     if len(find_distinct(given).first) < len(given):
         return None  # discrete data, whose equal rows would pass for near copies
-    order = canonical_order(points)
     some = some_neighbours(points, order)
     merging = merge_near_copies(points, some)
     fact, reason = "nearly equal others", "copies of one observation"

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._compute import parallel
 from vwkde._data.sample import Sample
 from vwkde._fit.candidates import Candidate, FormKey
 from vwkde._fit.stacking import fit_stack
@@ -56,8 +57,12 @@ class FoldShares:
 
         Those of a member without a share are not asked for.
         """
-        fold = self.folds[side]
-        return np.sum([share[fold] * values(k) for k, share in enumerate(self.shares.T) if share.any()], axis=0)
+        used = [k for k, share in enumerate(self.shares.T) if share.any()]
+
+        def total(fold: Ints, *parts: Floats) -> Floats:
+            return np.sum([self.shares[fold, k] * part for k, part in zip(used, parts, strict=True)], axis=0)
+
+        return parallel.elementwise(total, self.folds[side], *map(values, used))
 
     def level_at(self, side: int) -> Floats:
         """Return what is added at the rows of a sample."""

@@ -124,11 +124,23 @@ def shrunk_gaussian(sample: Sample, towards: Floats | None = None) -> GaussianMo
     towards = np.eye(d) if towards is None else towards
     mean, covariance = sample.mean_and_covariance()
     inverse, _ = _inverse(towards)
-    centred = (sample.points - mean) * np.sqrt(sample.weight)[:, None] @ np.linalg.cholesky(inverse)
-    shrinkage = ledoit_wolf_shrinkage(centred, assume_centered=True) * len(sample) / sample.total
+    shrinkage = _shrinkage(sample, np.asarray(np.linalg.cholesky(inverse)))
     covariance = (1 - shrinkage) * covariance + shrinkage * towards * np.trace(inverse @ covariance) / d
     precision, log_volume = _inverse(covariance)
     return GaussianModel(mean, precision, float(-0.5 * (log_volume + d * np.log(2 * np.pi))))
+
+
+def _shrinkage(sample: Sample, root: Floats) -> float:
+    """Return Ledoit and Wolf's share of the target, in coordinates x · root, in which the target is the identity.
+
+    The fourth moment is that of the points, everything else that of all rows.
+    """
+    weight, mean, scatter = sample.weighted_moments
+    covariance = root.T @ scatter @ root / weight
+    squares = np.sum(covariance**2)
+    away = squares - np.trace(covariance) ** 2 / len(covariance)
+    noise = (sample.fourth_moment(mean, root) - squares) / sample.total
+    return float(min(noise / away, 1.0)) if away > 0 and noise > 0 else 0.0
 
 
 def pooled_covariance(samples: tuple[Sample, Sample]) -> Floats:

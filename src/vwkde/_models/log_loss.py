@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
+from vwkde._compute import parallel
 from vwkde._data.sample import Sample
 
 Floats = NDArray[np.float64]
@@ -18,12 +19,17 @@ _LITTLE_NOISE = 0.01
 
 def loss_terms(log_ratios: AtBoth) -> AtBoth:
     """Return the log loss, in nats, at every point of both samples, of the classifier that a log ratio induces."""
-    return -log_expit(log_ratios[0]), -log_expit(-log_ratios[1])
+    p, q = (parallel.elementwise(_loss, sign * u) for sign, u in zip((1, -1), log_ratios, strict=True))
+    return p, q
+
+
+def _loss(margin: Floats) -> Floats:
+    return np.asarray(-log_expit(margin))
 
 
 def mean_loss(terms: AtBoth, samples: tuple[Sample, Sample]) -> float:
     """Return the mean of the terms, with equal weight for both classes."""
-    means = [np.average(values, weights=sample.weight) for values, sample in zip(terms, samples, strict=True)]
+    means = [sample.weight @ values / sample.weight.sum() for values, sample in zip(terms, samples, strict=True)]
     return float(sum(means) / 2)
 
 
@@ -46,8 +52,15 @@ def loss_of_noise(log_ratios: AtBoth, noise: AtBoth) -> AtBoth:
 
 
 def _raised(margin: Floats, variance: Floats) -> Floats:
-    if variance.max() <= _LITTLE_NOISE:
-        return np.asarray(0.5 * variance * expit(margin) * expit(-margin))
+    raised = _raised_by_little if variance.max() <= _LITTLE_NOISE else _raised_by_much
+    return parallel.elementwise(raised, margin, variance)
+
+
+def _raised_by_little(margin: Floats, variance: Floats) -> Floats:
+    return np.asarray(0.5 * variance * expit(margin) * expit(-margin))
+
+
+def _raised_by_much(margin: Floats, variance: Floats) -> Floats:
     spread = np.sqrt(variance)
     with_noise = [-log_expit(margin + node * spread) for node in _NODES]
     return np.asarray(np.average(with_noise, axis=0, weights=_NODE_WEIGHTS) + log_expit(margin))

@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 
 _BLOCKS_AT_ONCE = 3
 """Blocks of (rows, basis) in memory at the same time."""
+_PARTS_OF_MATRIX = 4
+"""Parts of the normal equations' columns, each computed from its first diagonal entry on: five eighths of the work."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,12 @@ class Basis:
     memory_budget: int
 
     def blocks(self, stage: str, *arrays: Floats) -> Iterator[list["Tensor"]]:
-        """Yield blocks of the arrays' rows, on the device."""
+        """Yield blocks of the arrays' rows, on the device: they are sent once, the blocks are parts of them."""
         size = parallel.block_rows(8 * _BLOCKS_AT_ONCE * len(self.points), self.memory_budget)
         rows = parallel.split(len(arrays[0]), size)
+        tensors = [send(array, str(self.points.device)) for array in arrays]
         for block in track(rows, stage, len(rows)):
-            yield [send(array[block], str(self.points.device)) for array in arrays]
+            yield [tensor[block] for tensor in tensors]
 
     def kernel(self, x: "Tensor") -> "Tensor":
         """Return k_σ(x, z) for all rows and basis points."""
@@ -76,7 +79,7 @@ def slopes(basis: Basis, coefficients: Floats, x: Floats, direction: Floats) -> 
 def normal_equations(
     basis: Basis, x: Floats, direction: Floats, unweighted: Floats, importance: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the normal equations of the weight: the matrix and the right-hand side."""
+    """Return the normal equations of the weight: the lower triangle of the matrix, and the right-hand side."""
     import torch
 
     m, device = len(basis.points), basis.points.device
@@ -84,7 +87,9 @@ def normal_equations(
     for rows, along, bias, counts in basis.blocks("weight fit", x, direction, unweighted, importance):
         root = counts.sqrt()
         design = basis.design(rows, along * root[:, None])
-        normal.addmm_(design.T, design, alpha=2 / len(x))
+        for columns in parallel.split(m, -(-m // _PARTS_OF_MATRIX)):
+            below = slice(columns.start, m)
+            normal[below, columns].addmm_(design[:, below].T, design[:, columns], alpha=2 / len(x))
         right.addmv_(design.T, bias * root, alpha=-2 / len(x))
     return normal.cpu().numpy(), right.cpu().numpy()
 
