@@ -11,7 +11,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
 from functools import cache
 from typing import Any, TypeVar
@@ -34,6 +34,7 @@ _NUMBERS = 2**19
 
 _is_block: ContextVar[bool] = ContextVar("vwkde_is_block", default=False)
 """Whether the current code is a block of work, on a thread that others wait for."""
+_one_at_a_time: ContextVar[bool] = ContextVar("vwkde_one_at_a_time", default=False)
 _most_threads: ContextVar[int | None] = ContextVar("vwkde_most_threads", default=None)
 
 
@@ -110,6 +111,25 @@ def run_over_rows(work: Callable[[slice], R], rows: int, size: int) -> list[R]:
     return [work(slice(0, rows))] if rows <= size else run(work, split(rows, size))
 
 
+def concurrently(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """Apply `work` to every item on several threads, each of which may use others in turn; return results in order.
+
+    For a few large tasks of different length, whose own blocks fill the cores that are left.
+    """
+    threads = 1 if _one_at_a_time.get() else min(thread_count(), len(items))
+    return list(_shared_out(work, items, threads, blocks=False)) if threads > 1 else [work(item) for item in items]
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Let `concurrently` do one task after another inside the `with` statement; their blocks still use all threads."""
+    token = _one_at_a_time.set(True)
+    try:
+        yield
+    finally:
+        _one_at_a_time.reset(token)
+
+
 def elementwise(function: Callable[..., NDArray[np.float64]], *arrays: NDArray[Any]) -> NDArray[np.float64]:
     """Apply a function of numbers to the rows of arrays, in blocks that stay in a core's cache, on several threads."""
     result = np.empty(len(arrays[0]))
@@ -121,7 +141,7 @@ def elementwise(function: Callable[..., NDArray[np.float64]], *arrays: NDArray[A
     return result
 
 
-def _shared_out(work: Callable[[T], R], items: Sequence[T], threads: int) -> Iterator[R]:
+def _shared_out(work: Callable[[T], R], items: Sequence[T], threads: int, blocks: bool = True) -> Iterator[R]:
     """Yield the results of the items in order, computed by this thread and by free threads of the pool.
 
     Each of these threads takes the next item that none has started. This thread waits only for items that have been
@@ -136,7 +156,7 @@ def _shared_out(work: Callable[[T], R], items: Sequence[T], threads: int) -> Ite
             item, result = not_started.popleft()
         except IndexError:
             return False
-        _do(work, item, result)
+        _do(work, item, result, blocks)
         return True
 
     def do_all() -> None:
@@ -155,10 +175,10 @@ def _shared_out(work: Callable[[T], R], items: Sequence[T], threads: int) -> Ite
         not_started.clear()
 
 
-def _do(work: Callable[[T], R], item: T, result: "Future[R]") -> None:
-    """Run one item as a block. An error is raised where the result is read; an interruption also here, at once."""
+def _do(work: Callable[[T], R], item: T, result: "Future[R]", block: bool) -> None:
+    """Run one item. An error is raised where the result is read; an interruption also here, at once."""
     try:
-        with as_block():
+        with as_block() if block else nullcontext():
             result.set_result(work(item))
     except BaseException as error:
         result.set_exception(error)

@@ -13,11 +13,12 @@ also tells how much may be missed altogether; see `_answers/uncertainty.py`.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import chain, compress
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._compute import parallel
 from vwkde._data.validation import Array
 from vwkde._fit.candidates import Candidate, Coordinates, Space, judged_by_all_rows, on_all_rows
 from vwkde._fit.few_centres import QUICK_COLUMNS
@@ -162,15 +163,17 @@ def _refit(
     numerics: Numerics,
 ) -> tuple[list[Candidate], list[Ratio], list[int]]:
     """Return the candidates that are used, by all rows of the spaces, with their ratios and their old places."""
-    judged, ratios, order = [], [], []
-    for space in spaces:
-        here = [int(i) for i in used if candidates[i].space.name == space.name]
-        chosen = [candidates[i] for i in here]
-        fitted = on_all_rows(chosen, space, bandwidth, numerics)
-        judged += [judged_by_all_rows(c, space, ratio) for c, ratio in zip(chosen, fitted, strict=True)]
-        ratios += fitted
-        order += here
-    return judged, ratios, order
+    order = [[int(i) for i in used if candidates[i].space.name == space.name] for space in spaces]
+    chosen = [[candidates[i] for i in here] for here in order]
+    here = list(zip(chosen, spaces, strict=True))
+    with spaces[0].one_pass_at_a_time():
+        fitted = parallel.concurrently(lambda each: on_all_rows(*each, bandwidth, numerics), here)
+    judged = [
+        judged_by_all_rows(c, space, ratio)
+        for (own, space), ratios in zip(here, fitted, strict=True)
+        for c, ratio in zip(own, ratios, strict=True)
+    ]
+    return judged, list(chain(*fitted)), list(chain(*order))
 
 
 def _worth_fitting(candidates: list[Candidate], ways: Ways) -> NDArray[np.bool_]:
