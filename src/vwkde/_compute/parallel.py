@@ -34,7 +34,6 @@ _NUMBERS = 2**19
 
 _is_block: ContextVar[bool] = ContextVar("vwkde_is_block", default=False)
 """Whether the current code is a block of work, on a thread that others wait for."""
-_one_at_a_time: ContextVar[bool] = ContextVar("vwkde_one_at_a_time", default=False)
 _most_threads: ContextVar[int | None] = ContextVar("vwkde_most_threads", default=None)
 
 
@@ -114,20 +113,11 @@ def run_over_rows(work: Callable[[slice], R], rows: int, size: int) -> list[R]:
 def concurrently(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
     """Apply `work` to every item on several threads, each of which may use others in turn; return results in order.
 
-    For a few large tasks of different length, whose own blocks fill the cores that are left.
+    For a few large tasks of different length, whose own blocks fill the cores that are left. Small tasks would spend
+    more time waiting for the interpreter's lock than they gain.
     """
-    threads = 1 if _one_at_a_time.get() else min(thread_count(), len(items))
+    threads = min(thread_count(), len(items))
     return list(_shared_out(work, items, threads, blocks=False)) if threads > 1 else [work(item) for item in items]
-
-
-@contextmanager
-def one_at_a_time() -> Iterator[None]:
-    """Let `concurrently` do one task after another inside the `with` statement; their blocks still use all threads."""
-    token = _one_at_a_time.set(True)
-    try:
-        yield
-    finally:
-        _one_at_a_time.reset(token)
 
 
 def elementwise(function: Callable[..., NDArray[np.float64]], *arrays: NDArray[Any]) -> NDArray[np.float64]:

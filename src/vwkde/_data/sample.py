@@ -4,9 +4,9 @@ If a sample does not fit into memory, randomly drawn rows are kept there: its po
 sums over them are computed in passes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,6 +168,16 @@ class Sample:
         """Return the mean and the unbiased covariance of all rows."""
         weight, mean, scatter = self.weighted_moments
         return mean, scatter / (weight * (1 - 1 / self.effective_rows))
+
+    def remember(self, name: Hashable, compute: Callable[[], T]) -> T:
+        """Return what is computed from the rows, and keep it under a name for those who need the same."""
+        if name not in self._memory:
+            self._memory[name] = compute()
+        return cast("T", self._memory[name])
+
+    @lazy
+    def _memory(self) -> dict[Hashable, Any]:
+        return {}
 
     def fourth_moment(self, mean: Floats, root: Floats) -> float:
         """Return the mean of ‖√weight · (x − mean) · root‖⁴ over the points."""

@@ -166,8 +166,11 @@ def _refit(
     order = [[int(i) for i in used if candidates[i].space.name == space.name] for space in spaces]
     chosen = [[candidates[i] for i in here] for here in order]
     here = list(zip(chosen, spaces, strict=True))
-    with spaces[0].one_pass_at_a_time():
-        fitted = parallel.concurrently(lambda each: on_all_rows(*each, bandwidth, numerics), here)
+
+    def fit(each: tuple[list[Candidate], Space]) -> list[Ratio]:
+        return on_all_rows(*each, bandwidth, numerics)
+
+    fitted = parallel.concurrently(fit, here) if spaces[0].is_large else [fit(each) for each in here]
     judged = [
         judged_by_all_rows(c, space, ratio)
         for (own, space), ratios in zip(here, fitted, strict=True)

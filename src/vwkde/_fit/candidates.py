@@ -5,14 +5,12 @@ equal weight for both classes. All bandwidths and guides of one coordinate syste
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._compute import parallel
 from vwkde._data.sample import Sample
 from vwkde._data.validation import Array
 from vwkde._fit.few_centres import most_centres, with_few_centres
@@ -43,6 +41,8 @@ _STEPS = np.arange(-3, 9) / 2
 """Bandwidths are Scott's times two to these powers; in addition each guide is tried alone."""
 _ENOUGH_ROWS = 10_000
 """Rows of each sample from which more do not change how a guide is fitted, only how well."""
+_MANY_ROWS = 200_000
+"""Rows of both samples from which models spend most of their time in loops that leave the interpreter's lock free."""
 _ROWS_OF_WEIGHT = 20_000
 """Rows of each sample that tell where the bias counts: many times the basis points of the weight."""
 
@@ -110,9 +110,10 @@ class Space:
         covariances = [sample.mean_and_covariance()[1] for sample in self.samples]
         return any(np.linalg.eigvalsh(covariance)[0] < _THIN for covariance in covariances)
 
-    def one_pass_at_a_time(self) -> AbstractContextManager[None]:
-        """Keep passes over rows that are not in memory from running at the same time, if there are such rows."""
-        return parallel.one_at_a_time() if any(sample.rest for sample in self.samples) else nullcontext()
+    @property
+    def is_large(self) -> bool:
+        """Whether the rows are many, and all in memory, so that several threads can work with them side by side."""
+        return self.rows >= _MANY_ROWS and not any(sample.rest for sample in self.samples)
 
     @property
     def most_correction(self) -> float:
@@ -171,7 +172,8 @@ def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -
 
     If a bandwidth is given, it is the only one, and no guide is a candidate alone.
     """
-    guides = _fit_guides(space, numerics.seed)
+    tried = [guide for guide in space.guides if len(space.guides) == 1 or suits(guide, space.samples)]
+    guides = [cross_fit(guide, space.samples, numerics.seed) for guide in tried]
     smoothed = guides if bandwidth is not None else [guide for guide in guides if _takes_kernel_sums(guide, space)]
     forms = [Form(guide, UniformWeight()) for guide in smoothed]
     if space.weight is not None:
@@ -186,16 +188,6 @@ def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -
     if bandwidth is None:
         candidates += [Candidate(space, Form(guide, UniformWeight()), None, guide.at_samples) for guide in guides]
     return candidates
-
-
-def _fit_guides(space: Space, seed: int) -> list[CrossFitted]:
-    """Return the guides of a space that suit its samples, or the only one."""
-
-    def fit(guide: Any) -> CrossFitted | None:
-        wanted = len(space.guides) == 1 or suits(guide, space.samples)
-        return cross_fit(guide, space.samples, seed) if wanted else None
-
-    return [guide for guide in parallel.concurrently(fit, space.guides) if guide is not None]
 
 
 def _takes_kernel_sums(guide: CrossFitted, space: Space) -> bool:
@@ -222,9 +214,7 @@ def on_all_rows(chosen: list[Candidate], space: Space, bandwidth: float | None, 
         return [_ratio(c.form, c.bandwidth, space, c.at_samples, numerics) for c in chosen]
     settled = min(len(sample) for sample in thinned.samples) >= _ENOUGH_ROWS
     forms = {c.form.key: c.form for c in chosen}
-    with space.one_pass_at_a_time():
-        fitted = parallel.concurrently(lambda form: _refitted(form, space, settled, numerics), list(forms.values()))
-    forms = dict(zip(forms, fitted, strict=True))
+    forms = {key: _refitted(form, space, settled, numerics) for key, form in forms.items()}
     narrowing = space.scott / thinned.scott if bandwidth is None else 1.0
     wanted = [(c.form.key, c.bandwidth and c.bandwidth * narrowing) for c in chosen]
     known = _known_log_ratios(space, forms, wanted, numerics)

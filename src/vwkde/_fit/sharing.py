@@ -20,7 +20,7 @@ from vwkde._compute import parallel
 from vwkde._data.sample import Sample
 from vwkde._fit.candidates import Candidate, FormKey
 from vwkde._fit.stacking import fit_stack
-from vwkde._models.folds import deal_folds
+from vwkde._models.folds import known_folds
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._models.log_loss import log_loss, mean_loss
 
@@ -147,7 +147,7 @@ def _rows(samples: tuple[Sample, Sample], parts: tuple[float, float] = (1.0, 1.0
 
 
 def _deal(candidates: list[Candidate], seed: int) -> Folds:
-    p, q = (deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in candidates[0].space.samples)
+    p, q = (known_folds(sample, FOLDS, seed) for sample in candidates[0].space.samples)
     return p, q
 
 

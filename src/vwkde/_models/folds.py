@@ -26,6 +26,11 @@ def deal_folds(sample: Sample, count: int, random: np.random.Generator) -> Ints:
     return random.permutation(numbers).astype(np.intp)
 
 
+def known_folds(sample: Sample, count: int, seed: int) -> Ints:
+    """Return the fold of each row, dealt with this seed; the sample remembers it."""
+    return sample.remember(("folds", count, seed), lambda: deal_folds(sample, count, np.random.default_rng(seed)))
+
+
 def folds_of_distinct_rows(
     x: Floats, weight: Floats, count: int, random: np.random.Generator, group: Ints | None = None
 ) -> list[NDArray[np.bool_]]:

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
-from vwkde._data.held_out import moments_suffice, without_each_fold
 from vwkde._data.sample import Sample
-from vwkde._models.folds import deal_folds
+from vwkde._models.folds import known_folds
 from vwkde._models.guides import GUIDES
 from vwkde._models.guides.classifiers import WORTH_THREADS, fit_classifier
 from vwkde._models.guides.kind import Fit, Guide, GuideKind, NoisyGuide
+from vwkde._models.held_out import moments_suffice, without_fold
 from vwkde._models.log_loss import AtBoth, log_loss
 from vwkde._runtime.lazy import lazy
 
@@ -174,7 +174,7 @@ def cross_fit(guide: Any, samples: Samples, seed: int, fit: Fit | None = None) -
 def _best_form(guide: Any, samples: Samples, seed: int, only: Fit | None) -> CrossFitted:
     kind = GUIDES[guide] if isinstance(guide, str) else None
     forms = (only,) if only else kind.forms(*samples) if kind else (partial(fit_classifier, guide),)
-    folds = tuple(deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in samples)
+    folds = tuple(known_folds(sample, FOLDS, seed) for sample in samples)
     learnt_from = [_learnt_from(sample, fold, kind, seed) for sample, fold in zip(samples, folds, strict=True)]
     hasty = kind is not None and kind.grows and min(map(len, samples)) >= _MANY_ROWS
     first_folds = _FIRST_FOLDS if hasty else FOLDS
@@ -219,7 +219,7 @@ def _learnt_from(sample: Sample, folds: NDArray[np.intp], kind: GuideKind | None
         most = kind.most_rows if kind else np.inf
         return lambda fold: sample.thinned_to(np.flatnonzero(folds != fold), most, np.random.default_rng(seed))
     if moments_suffice(sample):
-        return without_each_fold(sample, folds, FOLDS).__getitem__
+        return lambda fold: without_fold(sample, FOLDS, seed, fold)
     if sample.rest is not None:
         sample.rest.gather()
     return lambda fold: sample.subset(folds != fold, keep_rest=True)
