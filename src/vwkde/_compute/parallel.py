@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import joblib
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from threadpoolctl import ThreadpoolController
 
 from vwkde._runtime.progress import track
@@ -129,6 +129,22 @@ def elementwise(function: Callable[..., NDArray[np.float64]], *arrays: NDArray[A
 
     run_over_rows(work, len(result), _NUMBERS // 8)
     return result
+
+
+def take_rows(x: NDArray[Any], rows: NDArray[np.intp], dtype: DTypeLike | None = None) -> NDArray[Any]:
+    """Return rows of a matrix in some order, in another precision if one is given, gathered by several threads."""
+    result = np.empty((len(rows), x.shape[1]), x.dtype if dtype is None else dtype)
+
+    def work(part: slice) -> None:
+        result[part] = x[rows[part]]
+
+    run_over_rows(work, len(rows), rows_at_a_time(x.shape[1]))
+    return result
+
+
+def converted(x: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
+    """Return a matrix in another precision, converted by several threads; the same one if it has that precision."""
+    return x if x.dtype == dtype else take_rows(x, np.arange(len(x)), dtype)
 
 
 def _shared_out(work: Callable[[T], R], items: Sequence[T], threads: int, blocks: bool = True) -> Iterator[R]:

@@ -80,11 +80,13 @@ def fit_normal_scores(numerator: Array, denominator: Array, weights: tuple[Float
 
 def _scores(column: Floats, weight: Floats) -> tuple[Floats, Floats]:
     """Return the distinct values of a column and the normal quantiles of their mid-ranks."""
-    values, place = np.unique(column, return_inverse=True)
-    mass = np.bincount(place.ravel(), weights=weight)
+    order = np.argsort(column)
+    values = column[order]
+    last = np.append(np.flatnonzero(values[1:] != values[:-1]), len(values) - 1)
+    up_to = np.cumsum(weight[order])[last]
+    values, mass = values[last], np.diff(up_to, prepend=0.0)
     counts = mass > 0
-    values, mass = values[counts], mass[counts]
-    rank = np.cumsum(mass) - mass / 2
+    values, mass, rank = values[counts], mass[counts], (up_to - mass / 2)[counts]
     if len(values) > _MOST_KNOTS:
         even = np.linspace(0, len(values) - 1, _MOST_KNOTS).astype(np.intp)
         knots = np.union1d(even, np.flatnonzero(mass > _ATOM))

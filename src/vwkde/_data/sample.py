@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._compute import parallel
 from vwkde._data.moments import WeightedMoments, weighted_moments_of
 from vwkde._data.order import canonical_order
 from vwkde._data.pairs import Pairs
@@ -179,6 +180,10 @@ class Sample:
     def _memory(self) -> dict[Hashable, Any]:
         return {}
 
+    def points_as(self, dtype: np.dtype[Any]) -> Array:
+        """Return the points in some precision."""
+        return self.remember(("points", dtype), lambda: parallel.converted(self.points, dtype))
+
     def fourth_moment(self, mean: Floats, root: Floats) -> float:
         """Return the mean of ‖√weight · (x − mean) · root‖⁴ over the points."""
         return fourth_power(self.points, self.weight, mean, root) / len(self)
@@ -223,14 +228,15 @@ def fourth_power(x: Floats, weight: Floats, mean: Floats, root: Floats) -> float
 
 def effective_rows(weight: Floats) -> float:
     """Return Kish's effective sample size: how many equally weighted rows carry as much information."""
-    return float(weight.sum() ** 2 / (weight**2).sum())
+    return float(weight.sum() ** 2 / (weight @ weight))
 
 
 def variance_of_mean(terms: Floats, weight: Floats, group: Ints | None = None) -> float:
     """Return the variance of the weighted mean of one term per row; the terms of a group count as one."""
-    deviations = weight * (terms - np.average(terms, weights=weight))
+    deviations = terms - weight @ terms / weight.sum()
+    deviations *= weight
     if group is None:
-        return float((deviations**2).sum() / weight.sum() ** 2)
+        return float(deviations @ deviations / weight.sum() ** 2)
     of_groups = np.bincount(group, weights=deviations)
     groups = len(np.unique(group))
     return float(groups / max(1, groups - 1) * (of_groups**2).sum() / weight.sum() ** 2)
@@ -249,7 +255,8 @@ def make_sample(
     """Return the points in canonical order, which may be known."""
     rows = canonical_order(points) if order is None else order
     fold, group = (None if each is None else each[rows] for each in (fold, group))
-    return Sample(points[rows], weight[rows], rows, copies, fold, rest, pairs and pairs.take(rows), group)
+    ordered = parallel.take_rows(points, rows)
+    return Sample(ordered, weight[rows], rows, copies, fold, rest, pairs and pairs.take(rows), group)
 
 
 def make_unordered_sample(points: Floats) -> Sample:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._compute import parallel
 from vwkde._coordinates.whitening import Whitening, whiten, whiten_blocks
 from vwkde._data.groups import number_groups
 from vwkde._data.in_memory import Held, without_repeats
@@ -71,7 +70,7 @@ def make_problem(
         placed = place(held, whitening)
     warn_about_outliers(given, whitening.reach, pairs is not None)
     parts = zip(placed, held.weights, copies, folds, held.rests(whitening), made_of, held.groups, strict=True)
-    p, q = parallel.run(lambda part: _in_order(*part), list(parts))
+    p, q = (_in_order(*part) for part in parts)
     p_group, q_group = number_groups(p.group, q.group)
     samples = replace(p, group=p_group), replace(q, group=q_group)
     return Problem(held, samples, whitening, fit_gaussians(samples), numerics, pairs and pairs[0].split)
