@@ -100,7 +100,7 @@ class Average:
         return p, q
 
     def _spread(self, side: int) -> Floats:
-        return self._mean(lambda ratio: np.sqrt(ratio.noise[side]), side, averages=True)
+        return self._mean(lambda ratio: ratio.spread[side], side, averages=True)
 
     def _mean(self, values: Callable[[Ratio], Floats], side: int, averages: bool) -> Floats:
         """Return the mean over the members of values at the rows of a sample."""

@@ -84,21 +84,23 @@ def moments_suffice(sample: Sample) -> bool:
     return not dependent and sample.rest is None and min(len(sample), sample.effective_rows) >= _MANY_ROWS
 
 
-def without_fold(sample: Sample, count: int, seed: int, number: int) -> OtherFolds:
-    """Return the sample without one of the folds that are dealt with this seed; it remembers the moments of each."""
+def without_each_fold(sample: Sample, count: int, seed: int) -> list[OtherFolds]:
+    """Return the sample without each of the folds that are dealt with this seed; it remembers their moments."""
     folds = known_folds(sample, count, seed)
     about = sample.remember(("moments of folds", count, seed), lambda: _about_each(sample, folds, count))
-    others = reduce(_About.plus, about[:number] + about[number + 1 :])
     none = slice(0)
-    return OtherFolds(
-        sample.points[none],
-        sample.weight[none],
-        sample.rows[none],
-        sample.copies,
-        whole=sample,
-        left_out=folds == number,
-        about=others,
-    )
+    return [
+        OtherFolds(
+            sample.points[none],
+            sample.weight[none],
+            sample.rows[none],
+            sample.copies,
+            whole=sample,
+            left_out=folds == number,
+            about=reduce(_About.plus, about[:number] + about[number + 1 :]),
+        )
+        for number in range(count)
+    ]
 
 
 def _about_each(sample: Sample, folds: Ints, count: int) -> list[_About]:

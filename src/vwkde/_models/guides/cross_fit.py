@@ -18,7 +18,7 @@ from vwkde._models.folds import known_folds
 from vwkde._models.guides import GUIDES
 from vwkde._models.guides.classifiers import WORTH_THREADS, fit_classifier
 from vwkde._models.guides.kind import Fit, Guide, GuideKind, NoisyGuide
-from vwkde._models.held_out import moments_suffice, without_fold
+from vwkde._models.held_out import moments_suffice, without_each_fold
 from vwkde._models.log_loss import AtBoth, log_loss
 from vwkde._runtime.lazy import lazy
 
@@ -140,7 +140,7 @@ def _or_mean(noise: Callable[[Floats], Floats], points: Floats) -> Floats:
     """Return the noise at points, or its mean over some of them if they are many: it is then small."""
     if len(points) <= _MANY_POINTS:
         return noise(points)
-    return np.full(len(points), noise(points[:: len(points) // _MANY_POINTS]).mean())
+    return np.broadcast_to(noise(points[:: len(points) // _MANY_POINTS]).mean(), len(points))
 
 
 def is_affine(guide: Any) -> bool:
@@ -219,7 +219,7 @@ def _learnt_from(sample: Sample, folds: NDArray[np.intp], kind: GuideKind | None
         most = kind.most_rows if kind else np.inf
         return lambda fold: sample.thinned_to(np.flatnonzero(folds != fold), most, np.random.default_rng(seed))
     if moments_suffice(sample):
-        return lambda fold: without_fold(sample, FOLDS, seed, fold)
+        return without_each_fold(sample, FOLDS, seed).__getitem__
     if sample.rest is not None:
         sample.rest.gather()
     return lambda fold: sample.subset(folds != fold, keep_rest=True)
