@@ -180,6 +180,10 @@ class Sample:
     def _memory(self) -> dict[Hashable, Any]:
         return {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: without what can be computed again."""
+        return {name: value for name, value in self.__dict__.items() if name != "_memory"}
+
     def points_as(self, dtype: np.dtype[Any]) -> Array:
         """Return the points in some precision."""
         return self.remember(("points", dtype), lambda: parallel.converted(self.points, dtype))

@@ -55,10 +55,18 @@ GUIDES: dict[str, GuideKind] = {
         most_rows=50_000,
     ),
     "waves": GuideKind(
-        wave_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, most_rows=50_000, suits=have_waves
+        wave_forms,
+        fewest_rows=100,
+        affine=True,
+        normal_scores_up_to=10,
+        most_rows=50_000,
+        threads_from=10_000,
+        suits=have_waves,
     ),
     # With many columns modes are hardly ever found in the normal scores, and the search is expensive.
-    "mixture": GuideKind(mixture_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, most_rows=20_000),
+    "mixture": GuideKind(
+        mixture_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, most_rows=20_000, threads_from=50_000
+    ),
     # An increasing map of each column hardly changes the next two guides.
     "additive": GuideKind(
         _always(partial(fit_classifier, ADDITIVE)),

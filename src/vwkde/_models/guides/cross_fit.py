@@ -16,8 +16,8 @@ from vwkde._compute import parallel
 from vwkde._data.sample import Sample
 from vwkde._models.folds import known_folds
 from vwkde._models.guides import GUIDES
-from vwkde._models.guides.classifiers import WORTH_THREADS, fit_classifier
-from vwkde._models.guides.kind import Fit, Guide, GuideKind, NoisyGuide
+from vwkde._models.guides.classifiers import fit_classifier
+from vwkde._models.guides.kind import WORTH_THREADS, Fit, Guide, GuideKind, NoisyGuide
 from vwkde._models.held_out import moments_suffice, without_each_fold
 from vwkde._models.log_loss import AtBoth, log_loss
 from vwkde._runtime.lazy import lazy
@@ -166,13 +166,14 @@ def cross_fit(guide: Any, samples: Samples, seed: int, fit: Fit | None = None) -
     """
     if guide is None:
         return no_guide(samples)
-    few = sum(sample.points.size for sample in samples) < WORTH_THREADS
-    with parallel.at_most(1 if few else None):
-        return _best_form(guide, samples, seed, fit)
-
-
-def _best_form(guide: Any, samples: Samples, seed: int, only: Fit | None) -> CrossFitted:
     kind = GUIDES[guide] if isinstance(guide, str) else None
+    enough = kind.threads_from if kind else WORTH_THREADS
+    few = sum(sample.points.size for sample in samples) < enough
+    with parallel.at_most(1 if few else None):
+        return _best_form(guide, kind, samples, seed, fit)
+
+
+def _best_form(guide: Any, kind: GuideKind | None, samples: Samples, seed: int, only: Fit | None) -> CrossFitted:
     forms = (only,) if only else kind.forms(*samples) if kind else (partial(fit_classifier, guide),)
     folds = tuple(known_folds(sample, FOLDS, seed) for sample in samples)
     learnt_from = [_learnt_from(sample, fold, kind, seed) for sample, fold in zip(samples, folds, strict=True)]

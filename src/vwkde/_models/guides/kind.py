@@ -27,6 +27,8 @@ class NoisyGuide(Guide, Protocol):
         """Return the variance of u₀ at points, of shape (n,)."""
 
 
+WORTH_THREADS = 100_000
+"""Numbers in the samples from which most models gain by several threads."""
 Fit = Callable[[Sample, Sample], Guide]
 """Fits a guide to a numerator and a denominator."""
 
@@ -54,6 +56,8 @@ class GuideKind:
         Rows of each sample that a model learns from at most; more would cost more and teach it little.
     grows
         Whether the guide becomes more flexible with the number of rows, so that it may win with more of them.
+    threads_from
+        Numbers in the samples from which several threads gain more time than they lose to the interpreter's lock.
     suits
         Whether the guide is worth trying on these samples, among others.
     """
@@ -66,4 +70,5 @@ class GuideKind:
     normal_scores_up_to: float = np.inf
     most_rows: float = np.inf
     grows: bool = False
+    threads_from: int = WORTH_THREADS
     suits: Callable[[Sample, Sample], bool] = lambda _numerator, _denominator: True
