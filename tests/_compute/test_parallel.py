@@ -15,6 +15,8 @@ from vwkde._compute import parallel
 from vwkde._runtime import progress
 from vwkde._runtime.lazy import lazy
 
+MANY = 10**6
+
 
 @pytest.fixture(autouse=True)
 def _more_than_one_blas_thread():
@@ -263,13 +265,27 @@ def test_tasks_side_by_side_come_in_order_and_may_use_threads_themselves(n_threa
         return allowed, parallel.run(lambda block: 10 * number + block, range(4))
 
     with parallel.at_most(n_threads):
-        found = parallel.concurrently(task, range(5))
+        found = parallel.concurrently(task, range(5), MANY)
     assert found == [(n_threads, [10 * number + block for block in range(4)]) for number in range(5)]
+
+
+@pytest.mark.parametrize(("rows", "together"), [(MANY, True), (10, False)])
+@pytest.mark.parametrize("run", [parallel.run_if_many, parallel.concurrently])
+def test_few_rows_stay_on_the_callers_thread(run, rows, together):
+    meeting = Barrier(2)
+
+    def task(_):
+        if together:
+            meeting.wait(PATIENCE)
+        return current_thread()
+
+    with parallel.at_most(2):
+        assert len(set(run(task, range(2), rows))) == 1 + together
 
 
 def test_an_error_in_a_task_reaches_the_caller():
     with parallel.at_most(2), pytest.raises(ZeroDivisionError):
-        parallel.concurrently(lambda number: 1 / number, [1, 0, 2])
+        parallel.concurrently(lambda number: 1 / number, [1, 0, 2], MANY)
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])

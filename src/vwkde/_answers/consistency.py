@@ -44,7 +44,9 @@ def warn_if_contradictory(
     `asked` is the divergence that was asked for, by its kind, with its standard error; `guide` is the caller's, and
     `weighting` the one in use.
     """
-    values = {kind: KINDS[kind](numerator, denominator) for kind in _NEVER_NEGATIVE} | asked
+    others = [kind for kind in _NEVER_NEGATIVE if kind not in asked]
+    known = parallel.run_if_many(lambda kind: KINDS[kind](numerator, denominator), others, len(numerator.log_ratio))
+    values = dict(zip(others, known, strict=True)) | asked
     contradictions = [each for each in (_describe(kind, *found) for kind, found in values.items()) if each]
     if not contradictions:
         return

@@ -32,6 +32,9 @@ DEFAULT_MEMORY_BUDGET = 2**28
 _NUMBERS = 2**19
 """Numbers that a thread processes at a time if each needs little work."""
 
+_MANY_ROWS = 100_000
+"""Rows from which single passes over them are worth a thread."""
+
 _is_block: ContextVar[bool] = ContextVar("vwkde_is_block", default=False)
 """Whether the current code is a block of work, on a thread that others wait for."""
 _most_threads: ContextVar[int | None] = ContextVar("vwkde_most_threads", default=None)
@@ -110,13 +113,18 @@ def run_over_rows(work: Callable[[slice], R], rows: int, size: int) -> list[R]:
     return [work(slice(0, rows))] if rows <= size else run(work, split(rows, size))
 
 
-def concurrently(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-    """Apply `work` to every item on several threads, each of which may use others in turn; return results in order.
+def run_if_many(work: Callable[[T], R], items: Sequence[T], rows: int) -> list[R]:
+    """Apply `work`, which goes through so many rows, to every item: on several threads only if the rows are many."""
+    return run(work, items) if rows >= _MANY_ROWS else [work(item) for item in items]
+
+
+def concurrently(work: Callable[[T], R], items: Sequence[T], rows: int) -> list[R]:
+    """Apply `work` like `run_if_many`, but let each item use several threads in turn.
 
     For a few large tasks of different length, whose own blocks fill the cores that are left. Small tasks would spend
     more time waiting for the interpreter's lock than they gain.
     """
-    threads = min(thread_count(), len(items))
+    threads = min(thread_count(), len(items)) if rows >= _MANY_ROWS else 1
     return list(_shared_out(work, items, threads, blocks=False)) if threads > 1 else [work(item) for item in items]
 
 

@@ -170,7 +170,7 @@ def _refit(
     def fit(each: tuple[list[Candidate], Space]) -> list[Ratio]:
         return on_all_rows(*each, bandwidth, numerics)
 
-    fitted = parallel.concurrently(fit, here) if spaces[0].is_large else [fit(each) for each in here]
+    fitted = parallel.concurrently(fit, here, spaces[0].rows_in_memory)
     judged = [
         judged_by_all_rows(c, space, ratio)
         for (own, space), ratios in zip(here, fitted, strict=True)

@@ -30,8 +30,6 @@ _DISTINCT = 0.9
 """With a smaller share of distinct rows the data are discrete: the losses would measure gaps between values."""
 _MANY_ROWS = 5_000
 """A part of this size gives a stable bandwidth on its own; the bandwidths of smaller parts are averaged."""
-_WORTH_THREADS = 100_000
-"""Rows of each sample from which both are looked at side by side."""
 _MOST_QUERIES = 50_000
 """Rows at which the loss is averaged, for the estimate from all rows: enough for an accurate mean."""
 
@@ -176,8 +174,7 @@ def _bandwidths(samples: tuple[Sample, Sample], rule: Rule, part: float, numeric
     def of_one(sample: Sample) -> float:
         return _sample_bandwidth(sample, rule, part, numerics)
 
-    side_by_side = min(map(len, samples)) >= _WORTH_THREADS
-    return parallel.concurrently(of_one, samples) if side_by_side else [of_one(sample) for sample in samples]
+    return parallel.concurrently(of_one, samples, min(map(len, samples)))
 
 
 def _sample_bandwidth(sample: Sample, rule: Rule, part: float, numerics: Numerics) -> float:

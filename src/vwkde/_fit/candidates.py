@@ -41,8 +41,6 @@ _STEPS = np.arange(-3, 9) / 2
 """Bandwidths are Scott's times two to these powers; in addition each guide is tried alone."""
 _ENOUGH_ROWS = 10_000
 """Rows of each sample from which more do not change how a guide is fitted, only how well."""
-_MANY_ROWS = 200_000
-"""Rows of both samples from which models spend most of their time in loops that leave the interpreter's lock free."""
 _ROWS_OF_WEIGHT = 20_000
 """Rows of each sample that tell where the bias counts: many times the basis points of the weight."""
 
@@ -111,9 +109,9 @@ class Space:
         return any(np.linalg.eigvalsh(covariance)[0] < _THIN for covariance in covariances)
 
     @property
-    def is_large(self) -> bool:
-        """Whether the rows are many, and all in memory, so that several threads can work with them side by side."""
-        return self.rows >= _MANY_ROWS and not any(sample.rest for sample in self.samples)
+    def rows_in_memory(self) -> int:
+        """The rows of the smaller sample; none if some are not in memory, of which one pass at a time is enough."""
+        return 0 if any(sample.rest for sample in self.samples) else min(map(len, self.samples))
 
     @property
     def most_correction(self) -> float:

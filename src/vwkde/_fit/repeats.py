@@ -32,7 +32,7 @@ class Placed(NamedTuple):
 def place(held: Held, coordinates: Callable[[Array], Floats]) -> tuple[Placed, Placed]:
     """Return the rows of both samples in other coordinates."""
     points = [coordinates(x) for x in held.data]
-    p, q = map(Placed, points, parallel.run(canonical_order, points))
+    p, q = map(Placed, points, parallel.run_if_many(canonical_order, points, len(points[0])))
     return p, q
 
 
@@ -40,10 +40,15 @@ def find_near_repeats(held: Held, placed: tuple[Placed, Placed]) -> Mergings:
     """Return how near copies and interpolated rows become weights, in samples without groups, with a warning."""
     if held.streams is not None:
         return None, None
-    p, q = (
-        _find(*own, x, name) if group is None else None
-        for own, x, group, name in zip(placed, held.data, held.groups, ("numerator", "denominator"), strict=True)
-    )
+    sides = [side for side in (0, 1) if held.groups[side] is None]
+
+    def look(side: int) -> _Repeats:
+        return _find(*placed[side], held.data[side])
+
+    looked = dict(zip(sides, parallel.concurrently(look, sides, min(map(len, held.data))), strict=True))
+    for side, repeats in looked.items():
+        _report(repeats, ("numerator", "denominator")[side], len(held.data[side]))
+    p, q = (looked[side].merging if side in looked else None for side in (0, 1))
     return p, q
 
 
@@ -63,9 +68,18 @@ def find_groups(x: Array, other: Array) -> Ints | None:
     return None if merging is None else merging.target
 
 
-def _find(points: Floats, order: Ints, given: Array, name: str) -> Merging | None:
+class _Repeats(NamedTuple):
+    """How rows that nearly repeat others become weights, if there are such; what they are; if rows come in pairs."""
+
+    merging: Merging | None
+    fact: str = ""
+    reason: str = ""
+    in_pairs: bool = False
+
+
+def _find(points: Floats, order: Ints, given: Array) -> _Repeats:
     if len(find_distinct(given).first) < len(given):
-        return None  # discrete data, whose equal rows would pass for near copies
+        return _Repeats(None)  # discrete data, whose equal rows would pass for near copies
     some = some_neighbours(points, order)
     merging = merge_near_copies(points, some)
     fact, reason = "nearly equal others", "copies of one observation"
@@ -73,16 +87,21 @@ def _find(points: Floats, order: Ints, given: Array, name: str) -> Merging | Non
         merging = merge_interpolated(points, given, order)
         fact, reason = "lie exactly between two others", "made by interpolation"
     if merging is not None:
-        _tell(len(points) - len(merging.kept), name, fact, reason, "weight of those others")
         kept = points[merging.kept]
         some = some_neighbours(kept, canonical_order(kept))
-    if has_close_pairs(some):
+    return _Repeats(merging, fact, reason, has_close_pairs(some))
+
+
+def _report(repeats: _Repeats, name: str, rows: int) -> None:
+    if repeats.merging is not None:
+        count = rows - len(repeats.merging.kept)
+        _tell(count, name, repeats.fact, repeats.reason, "weight of those others")
+    if repeats.in_pairs:
         warn(
             f"Rows of the {name} come in close pairs, as repeated measurements do. The estimate takes them for "
             f"independent and may be too large. Pass groups= to say which rows belong together.",
             DegenerateDataWarning,
         )
-    return merging
 
 
 def _tell(count: int, name: str, fact: str, reason: str, role: str) -> None:

@@ -124,7 +124,11 @@ def trust(stack: FoldShares, candidates: list[Candidate], average: list[float]) 
 def shares(candidates: list[Candidate], averages: bool) -> list[float]:
     """Return the share of each candidate in the answer, for averages or for single points."""
     samples = candidates[0].space.samples
-    losses = np.array([c.average_loss if averages else c.loss for c in candidates])
+
+    def loss(candidate: Candidate) -> float:
+        return candidate.average_loss if averages else candidate.loss
+
+    losses = np.array(parallel.run_if_many(loss, candidates, len(samples[0])))
     return list(_shares(candidates, averages, losses, _rows(samples)))
 
 

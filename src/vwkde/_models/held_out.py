@@ -59,8 +59,8 @@ class OtherFolds(Sample):
         whole = self.whole
 
         def work(rows: slice) -> float:
-            kept = ~self.left_out[rows]
-            return fourth_power(whole.points[rows][kept], whole.weight[rows][kept], mean, root)
+            counted = np.where(self.left_out[rows], 0.0, whole.weight[rows])
+            return fourth_power(whole.points[rows], counted, mean, root)
 
         size = parallel.rows_at_a_time(whole.points.shape[1])
         return sum(parallel.run_over_rows(work, len(whole), size)) * self.total / self.total_weight**2
