@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from vwkde._compute import parallel
 from vwkde._compute.devices import send
 from vwkde._compute.resources import Resources
+from vwkde._runtime.lazy import lazy
 from vwkde._runtime.progress import track
 
 if TYPE_CHECKING:
@@ -43,20 +44,29 @@ class Basis:
             yield [tensor[block] for tensor in tensors]
 
     def kernel(self, x: "Tensor") -> "Tensor":
-        """Return k_σ(x, z) for all rows and basis points."""
+        """Return k_σ(x, z) for all rows and basis points; constants are columns of the product, not further passes."""
         import torch
 
         scale = 1 / self.length_scale**2
-        columns = -0.5 * scale * self.points.square().sum(dim=1)
-        exponent = torch.addmm(columns, x, self.points.T, alpha=scale)
-        exponent -= 0.5 * scale * x.square().sum(dim=1, keepdim=True)
+        norms = x.square().sum(dim=1, keepdim=True)
+        exponent = torch.cat([scale * x, -0.5 * scale * norms, torch.ones_like(norms)], dim=1) @ self._with_norms
         return exponent.clamp_(max=0).exp_()  # cancellation must not make it exceed one
 
     def design(self, x: "Tensor", direction: "Tensor") -> "Tensor":
         """Return F, the slopes of the basis functions."""
-        slope = direction @ self.points.T
-        slope -= (direction * x).sum(dim=1, keepdim=True)
-        return self.kernel(x).mul_(slope.mul_(1 / self.length_scale**2))
+        import torch
+
+        along = (direction * x).sum(dim=1, keepdim=True)
+        slope = torch.cat([direction, -along], dim=1).mul_(1 / self.length_scale**2) @ self._with_norms[:-1]
+        return self.kernel(x).mul_(slope)
+
+    @lazy
+    def _with_norms(self) -> "Tensor":
+        """The transposed points, a row of ones, and one of −‖z‖²/2σ²."""
+        import torch
+
+        norms = -0.5 / self.length_scale**2 * self.points.square().sum(dim=1, keepdim=True)
+        return torch.cat([self.points, torch.ones_like(norms), norms], dim=1).T.contiguous()
 
 
 def make_basis(points: Floats, length_scale: float, resources: Resources) -> Basis:
