@@ -60,7 +60,7 @@ GUIDES: dict[str, GuideKind] = {
         affine=True,
         normal_scores_up_to=10,
         most_rows=50_000,
-        threads_from=10_000,
+        threads_from=30_000,
         suits=have_waves,
     ),
     # With many columns modes are hardly ever found in the normal scores, and the search is expensive.
