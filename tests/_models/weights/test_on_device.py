@@ -5,6 +5,8 @@ from vwkde._compute.choice import choose_resources
 from vwkde._models.weights.expansion import KernelExpansion, normal_equations
 from vwkde._models.weights.residual import BiasTerms
 
+pytest.importorskip("torch")
+
 RANDOM = np.random.default_rng(0)
 ROWS, BASIS, COLUMNS = 300, 37, 4
 X, DIRECTION = RANDOM.normal(size=(2, ROWS, COLUMNS))
