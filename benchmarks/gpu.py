@@ -1,4 +1,4 @@
-"""Kernel sums, a whole KL estimate and image comparison on a CUDA GPU, compared with the limits of the GPU.
+"""Kernel sums, whole KL estimates and image comparison on a CUDA GPU, compared with the limits of the GPU.
 
 Run with `python benchmarks/gpu.py [--rows 1000000] [--profile]`. Samples start and end in the host's memory, and
 everything in between is timed. Errors are against sums in double precision. The peer is a plain torch version: `cdist`
@@ -24,11 +24,14 @@ from vwkde._compute.engines import ENGINES
 from vwkde._compute.resources import Resources
 from vwkde._compute.sums import log_kernel_sums
 from vwkde._compute.sums.batches import make_batch, mutual_mean_log_sums
+from vwkde.bench.growth.kinds import KINDS, Kind
 
 SINGLE = Resources(ENGINES["triton"], device="cuda")
 PEER_QUERIES = 16_384
 CHECKED = 10_000
 """Queries whose sums are computed again in double precision."""
+WARM_UP = 30_000
+"""Rows of each sample of a first estimate, which is not timed."""
 IMAGES, PATCHES, FEATURES = 500, 900, 4
 
 
@@ -106,17 +109,8 @@ def sums(rows: int, columns: int) -> dict[str, str]:
 def whole_estimate(rows: int, profile: bool) -> dict[str, str]:
     random = np.random.default_rng(0)
     p, q = (random.normal(mean, 1, size=(rows, 16)).astype(np.float32) for mean in (0.0, 0.1))
-    settings = {"method": "vwkde-mb", "device": "cuda"}
-    vwkde.kl_divergence(p[:30_000], q[:30_000], **settings)  # compiles the kernels
-    profiler = cProfile.Profile()
-    if profile:
-        profiler.enable()
-    start = perf_counter()
-    estimate = vwkde.kl_divergence(p, q, **settings)
-    seconds = perf_counter() - start
-    profiler.disable()
-    if profile:
-        pstats.Stats(profiler).sort_stats("tottime").print_stats(30)
+    vwkde.kl_divergence(p[:WARM_UP], q[:WARM_UP], method="vwkde-mb", device="cuda")  # compiles the kernels
+    estimate, seconds = timed_estimate(p, q, profile, method="vwkde-mb")
     return {
         "time": f"{seconds:.2f} s",
         "KL": f"{estimate.value:.4f} ± {estimate.standard_error:.4f}",
@@ -124,6 +118,29 @@ def whole_estimate(rows: int, profile: bool) -> dict[str, str]:
         "bandwidth": f"{estimate.diagnostics['bandwidth']:.3f}",
         "engine": f"{estimate.diagnostics['engine']}, {estimate.diagnostics['device']}",
     }
+
+
+def default_estimate(kind: Kind, rows: int, profile: bool) -> dict[str, str]:
+    vwkde.kl_divergence(*kind.sample(WARM_UP, 1), device="cuda")
+    estimate, seconds = timed_estimate(*kind.sample(rows, 0), profile)
+    return {
+        "time": f"{seconds:.2f} s",
+        "KL": f"{estimate.value:.4f}, 95 % interval {estimate.interval[0]:.4f} to {estimate.interval[1]:.4f}",
+        "true KL": f"{kind.truth().kl:.4f}",
+    }
+
+
+def timed_estimate(p: np.ndarray, q: np.ndarray, profile: bool, **settings: Any) -> tuple[vwkde.Estimate, float]:
+    profiler = cProfile.Profile()
+    if profile:
+        profiler.enable()
+    start = perf_counter()
+    estimate = vwkde.kl_divergence(p, q, device="cuda", **settings)
+    seconds = perf_counter() - start
+    profiler.disable()
+    if profile:
+        pstats.Stats(profiler).sort_stats("tottime").print_stats(30)
+    return estimate, seconds
 
 
 def images() -> dict[str, str]:
@@ -156,6 +173,10 @@ def main() -> None:
         show(f"{options.rows:,} × {options.rows:,} pairs, D = {columns}, float32", sums(options.rows, columns))
     title = f"KL by vwkde-mb, {options.rows:,} rows per sample, D = 16, 3,000 basis points, end to end"
     show(title, whole_estimate(options.rows, options.profile))
+    for name in ("gaussians", "ring"):
+        kind = KINDS[name]()
+        title = f"KL by the default, {options.rows:,} rows per sample: {kind.title}"
+        show(title, default_estimate(kind, options.rows, options.profile))
     show(f"{IMAGES} × {IMAGES} images of {PATCHES} patches, {FEATURES}-D", images())
 
 

@@ -15,6 +15,8 @@ from vwkde._compute import parallel
 from vwkde._runtime import progress
 from vwkde._runtime.lazy import lazy
 
+MANY = 10**6
+
 
 @pytest.fixture(autouse=True)
 def _more_than_one_blas_thread():
@@ -254,3 +256,46 @@ Thread(target=call).start()
 def test_a_thread_that_outlives_the_main_one_does_its_blocks():
     ended = subprocess.run([sys.executable, "-c", LAST_THREAD], capture_output=True, text=True, timeout=PATIENCE)
     assert (ended.stdout, ended.stderr) == ("[1, 2, 3]\n", "")
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_tasks_side_by_side_come_in_order_and_may_use_threads_themselves(n_threads):
+    def task(number):
+        allowed = parallel.thread_count()
+        return allowed, parallel.run(lambda block: 10 * number + block, range(4))
+
+    with parallel.at_most(n_threads):
+        found = parallel.concurrently(task, range(5), MANY)
+    assert found == [(n_threads, [10 * number + block for block in range(4)]) for number in range(5)]
+
+
+@pytest.mark.parametrize(("rows", "together"), [(MANY, True), (10, False)])
+@pytest.mark.parametrize("run", [parallel.run_if_many, parallel.concurrently])
+def test_few_rows_stay_on_the_callers_thread(run, rows, together):
+    meeting = Barrier(2)
+
+    def task(_):
+        if together:
+            meeting.wait(PATIENCE)
+        return current_thread()
+
+    with parallel.at_most(2):
+        assert len(set(run(task, range(2), rows))) == 1 + together
+
+
+def test_an_error_in_a_task_reaches_the_caller():
+    with parallel.at_most(2), pytest.raises(ZeroDivisionError):
+        parallel.concurrently(lambda number: 1 / number, [1, 0, 2], MANY)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_numbers_and_rows_in_blocks(n_threads, monkeypatch):
+    monkeypatch.setattr(parallel, "_NUMBERS", 64)
+    random = np.random.default_rng(0)
+    x, y, matrix = random.normal(size=100), random.normal(size=100), random.normal(size=(100, 3))
+    rows = random.permutation(100)[:70]
+    with parallel.at_most(n_threads):
+        np.testing.assert_array_equal(parallel.elementwise(np.hypot, x, y), np.hypot(x, y))
+        np.testing.assert_array_equal(parallel.take_rows(matrix, rows), matrix[rows])
+        np.testing.assert_array_equal(parallel.converted(matrix, np.float32), matrix.astype(np.float32))
+    assert parallel.converted(matrix, np.float64) is matrix

@@ -7,6 +7,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from vwkde._answers.functionals import KINDS, AtSample
+from vwkde._compute import parallel
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import BiasWarning
 
@@ -25,12 +26,10 @@ def level_error(numerator: AtSample, denominator: AtSample) -> float:
     """
 
     def gap(shift: float) -> float:
-        return numerator.mean(expit(-numerator.log_ratio - shift)) - denominator.mean(
-            expit(denominator.log_ratio + shift)
-        )
+        return numerator.mean_of(lambda u: expit(-u - shift)) - denominator.mean_of(lambda u: expit(u + shift))
 
-    variance = numerator.variance_of_mean(expit(-numerator.log_ratio))
-    variance += denominator.variance_of_mean(expit(denominator.log_ratio))
+    variance = numerator.variance_of_mean(parallel.elementwise(expit, -numerator.log_ratio))
+    variance += denominator.variance_of_mean(parallel.elementwise(expit, denominator.log_ratio))
     if abs(gap(0.0)) <= _CLEARLY * np.sqrt(variance):
         return 0.0
     far = 50.0 + max(np.abs(numerator.log_ratio).max(), np.abs(denominator.log_ratio).max())
@@ -45,7 +44,9 @@ def warn_if_contradictory(
     `asked` is the divergence that was asked for, by its kind, with its standard error; `guide` is the caller's, and
     `weighting` the one in use.
     """
-    values = {kind: KINDS[kind](numerator, denominator) for kind in _NEVER_NEGATIVE} | asked
+    others = [kind for kind in _NEVER_NEGATIVE if kind not in asked]
+    known = parallel.run_if_many(lambda kind: KINDS[kind](numerator, denominator), others, len(numerator.log_ratio))
+    values = dict(zip(others, known, strict=True)) | asked
     contradictions = [each for each in (_describe(kind, *found) for kind, found in values.items()) if each]
     if not contradictions:
         return

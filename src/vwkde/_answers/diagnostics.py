@@ -1,11 +1,13 @@
 """Diagnostics of a fitted ratio: what was chosen and why, the remaining bias, how well the samples overlap."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from vwkde._answers.overlap import describe_overlap
 from vwkde._answers.support import outside_fractions
+from vwkde._compute import parallel
 from vwkde._data.validation import Array
 from vwkde._fit.bandwidth import pair_bandwidth
 from vwkde._fit.candidates import MOST_ROWS
@@ -30,6 +32,11 @@ def describe_fit(fitted: Fitted, weighting: str, data: tuple[Array, Array]) -> d
     main, (p, q) = fitted.average.main, fitted.samples
     alone = isinstance(main.ratio, GuideAlone)
     before, after = _squared_bias(fitted)
+    parts: list[Callable[[], dict[str, Any]]] = [
+        lambda: describe_overlap(_support(fitted), (p.total, q.total)),
+        lambda: {"outside_fraction": outside_fractions(data, fitted.samples, fitted.numerics.seed)},
+    ]
+    overlap, outside = parallel.concurrently(lambda describe: describe(), parts, min(len(p), len(q)))
     return {
         "guide": main.ratio.guide.name,
         "coordinates": main.space,
@@ -41,8 +48,8 @@ def describe_fit(fitted: Fitted, weighting: str, data: tuple[Array, Array]) -> d
         "bandwidth": None if alone else main.ratio.bandwidth,
         "squared_bias_before": before,
         "squared_bias_after": after,
-        **describe_overlap(_support(fitted), (p.total, q.total)),
-        "outside_fraction": outside_fractions(data, fitted.samples, fitted.numerics.seed),
+        **overlap,
+        **outside,
         "rows": [p.total, q.total],
         **({"rows_held": [len(p), len(q)]} if fitted.has_rest else {}),
         **_parts_used(main.ratio),

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logsumexp
 
+from vwkde._compute import parallel
 from vwkde._data.sample import effective_rows, variance_of_mean
 
 Floats = NDArray[np.float64]
@@ -68,7 +69,11 @@ class AtSample(NamedTuple):
 
     def mean(self, terms: Floats) -> float:
         """Return the weighted mean of one term per point."""
-        return float(np.average(terms, weights=self.weight))
+        return float(self.weight @ terms / self.weight.sum())
+
+    def mean_of(self, function: Callable[[Floats], Floats]) -> float:
+        """Return the weighted mean of a function of the log ratio."""
+        return self.mean(parallel.elementwise(function, self.log_ratio))
 
     def variance_of_mean(self, terms: Floats) -> float:
         """Return the variance of that mean."""
@@ -79,7 +84,10 @@ class AtSample(NamedTuple):
 
         An outlier that is left out of its own estimate can have any ratio, and alone determine a mean or a variance.
         """
-        most = power * np.log(len(self.log_ratio) if self.group is None else self.rows)
+        return self.bounded(power * np.log(len(self.log_ratio) if self.group is None else self.rows))
+
+    def bounded(self, most: float) -> "AtSample":
+        """Return the same with log ratios of at most this size."""
         return self._replace(log_ratio=np.clip(self.log_ratio, -most, most))
 
 
@@ -105,15 +113,14 @@ class Integral:
     def estimate(self, numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
         """Return the integral and its standard error."""
         p, q = numerator.truncated(self.power), denominator.truncated(self.power)
-        plugged_in = 0.5 * sum(sample.mean(self.plugged_in(sample.log_ratio)) for sample in (p, q))
-        p_terms, q_terms = self.on_numerator(p.log_ratio), self.on_denominator(q.log_ratio)
+        plugged_in = 0.5 * sum(sample.mean_of(self.plugged_in) for sample in (p, q))
+        p_terms = parallel.elementwise(self.on_numerator, p.log_ratio)
+        q_terms = parallel.elementwise(self.on_denominator, q.log_ratio)
         one_step = p.mean(p_terms) + q.mean(q_terms)
         variance = p.variance_of_mean(p_terms) + q.variance_of_mean(q_terms)
         variance += self.curvature**2 * _quadratic_variance(numerator, denominator)
-        whole = 0.5 * sum(
-            sample.mean(self.plugged_in(np.clip(sample.log_ratio, -_EXTREME, _EXTREME)))
-            for sample in (numerator, denominator)
-        )
+        bounded = [sample.bounded(_EXTREME) for sample in (numerator, denominator)]
+        whole = 0.5 * sum(sample.mean_of(self.plugged_in) for sample in bounded)
         variance += (whole - plugged_in) ** 2  # what truncation may hide
         return 0.5 * (plugged_in + one_step), float(np.sqrt(variance))
 
@@ -192,11 +199,11 @@ def kl(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
     densities are equal, there is only noise. It is only roughly known, so at least half of the variance stays. A few
     rows of the denominator hardly show the tail of the ratio, but those of the numerator do: Var_q(r) = E_p[r] − 1.
     """
-    ratio = np.exp(denominator.truncated().log_ratio)
+    ratio = parallel.elementwise(np.exp, denominator.truncated().log_ratio)
     rows = denominator.rows
     noise = denominator.mean(ratio**2 * denominator.noise) / rows
     scatter = denominator.variance_of_mean(ratio)
-    tail = (numerator.mean(np.exp(np.minimum(numerator.log_ratio, np.log(rows)))) - 1) / rows
+    tail = (numerator.mean_of(lambda u: np.exp(np.minimum(u, np.log(rows)))) - 1) / rows
     variance = numerator.variance_of_mean(numerator.log_ratio)
     variance += max(0.5 * scatter, scatter - noise, tail) / denominator.behind
     variance += _quadratic_variance(numerator, denominator)

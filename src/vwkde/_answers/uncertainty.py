@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from vwkde._answers.at_samples import at_samples
 from vwkde._answers.consistency import level_error
 from vwkde._answers.functionals import AtSample
+from vwkde._compute import parallel
 from vwkde._data.groups import FEWEST_GROUPS
 from vwkde._fit.averaging import Average
 from vwkde._fit.fitted import Fitted, PaperFit
@@ -54,7 +55,7 @@ def unseen(fitted: Fitted, kind: str, order: float | None, compute: Compute, val
     if not fitted.may_miss:
         return 0.0
     ways = [replace(fitted.average, by_fold=way) for way in fitted.average.alternatives] or [fitted.average]
-    values = [compute(*at_samples(fitted, way))[0] for way in ways]
+    values = _values(fitted, compute, ways)
     return _PER_DIFFERENCE * float(np.ptp(values)) + in_units_of(kind, order, _hidden(fitted), max(value, 0.0))
 
 
@@ -92,10 +93,17 @@ def _disagreement(fitted: Fitted, compute: Compute, error: float) -> float:
     """Return the spread of the members' values beyond what noise explains."""
     members = [member for member in fitted.average.members if member.average]
     alone = [Average((replace(member, average=1.0),)) for member in members]
-    values = np.array([compute(*at_samples(fitted, each))[0] for each in alone])
+    values = np.array(_values(fitted, compute, alone))
     shares = [member.average for member in members]
     spread = np.average((values - np.average(values, weights=shares)) ** 2, weights=shares)
     return float(np.sqrt(max(0.0, spread - (_CLEARLY * error) ** 2)))
+
+
+def _values(fitted: Fitted, compute: Compute, averages: list[Average]) -> list[float]:
+    """Return a divergence by each of some averages of members."""
+    return parallel.run_if_many(
+        lambda average: compute(*at_samples(fitted, average))[0], averages, len(fitted.samples[0])
+    )
 
 
 def _bias_effect(fitted: PaperFit, compute: Compute) -> float:

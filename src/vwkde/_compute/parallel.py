@@ -11,12 +11,14 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import joblib
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
 from threadpoolctl import ThreadpoolController
 
 from vwkde._runtime.progress import track
@@ -29,6 +31,9 @@ DEFAULT_MEMORY_BUDGET = 2**28
 """Default limit, in bytes, for the temporary blocks of all threads together."""
 _NUMBERS = 2**19
 """Numbers that a thread processes at a time if each needs little work."""
+
+_MANY_ROWS = 100_000
+"""Rows from which single passes over them are worth a thread."""
 
 _is_block: ContextVar[bool] = ContextVar("vwkde_is_block", default=False)
 """Whether the current code is a block of work, on a thread that others wait for."""
@@ -108,7 +113,49 @@ def run_over_rows(work: Callable[[slice], R], rows: int, size: int) -> list[R]:
     return [work(slice(0, rows))] if rows <= size else run(work, split(rows, size))
 
 
-def _shared_out(work: Callable[[T], R], items: Sequence[T], threads: int) -> Iterator[R]:
+def run_if_many(work: Callable[[T], R], items: Sequence[T], rows: int) -> list[R]:
+    """Apply `work`, which goes through so many rows, to every item: on several threads only if the rows are many."""
+    return run(work, items) if rows >= _MANY_ROWS else [work(item) for item in items]
+
+
+def concurrently(work: Callable[[T], R], items: Sequence[T], rows: int) -> list[R]:
+    """Apply `work` like `run_if_many`, but let each item use several threads in turn.
+
+    For a few large tasks of different length, whose own blocks fill the cores that are left. Small tasks would spend
+    more time waiting for the interpreter's lock than they gain.
+    """
+    threads = min(thread_count(), len(items)) if rows >= _MANY_ROWS else 1
+    return list(_shared_out(work, items, threads, blocks=False)) if threads > 1 else [work(item) for item in items]
+
+
+def elementwise(function: Callable[..., NDArray[np.float64]], *arrays: NDArray[Any]) -> NDArray[np.float64]:
+    """Apply a function of numbers to the rows of arrays, in blocks that stay in a core's cache, on several threads."""
+    result = np.empty(len(arrays[0]))
+
+    def work(rows: slice) -> None:
+        result[rows] = function(*(array[rows] for array in arrays))
+
+    run_over_rows(work, len(result), _NUMBERS // 8)
+    return result
+
+
+def take_rows(x: NDArray[Any], rows: NDArray[np.intp], dtype: DTypeLike | None = None) -> NDArray[Any]:
+    """Return rows of a matrix in some order, in another precision if one is given, gathered by several threads."""
+    result = np.empty((len(rows), x.shape[1]), x.dtype if dtype is None else dtype)
+
+    def work(part: slice) -> None:
+        result[part] = x[rows[part]]
+
+    run_over_rows(work, len(rows), rows_at_a_time(x.shape[1]))
+    return result
+
+
+def converted(x: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
+    """Return a matrix in another precision, converted by several threads; the same one if it has that precision."""
+    return x if x.dtype == dtype else take_rows(x, np.arange(len(x)), dtype)
+
+
+def _shared_out(work: Callable[[T], R], items: Sequence[T], threads: int, blocks: bool = True) -> Iterator[R]:
     """Yield the results of the items in order, computed by this thread and by free threads of the pool.
 
     Each of these threads takes the next item that none has started. This thread waits only for items that have been
@@ -123,7 +170,7 @@ def _shared_out(work: Callable[[T], R], items: Sequence[T], threads: int) -> Ite
             item, result = not_started.popleft()
         except IndexError:
             return False
-        _do(work, item, result)
+        _do(work, item, result, blocks)
         return True
 
     def do_all() -> None:
@@ -142,10 +189,10 @@ def _shared_out(work: Callable[[T], R], items: Sequence[T], threads: int) -> Ite
         not_started.clear()
 
 
-def _do(work: Callable[[T], R], item: T, result: "Future[R]") -> None:
-    """Run one item as a block. An error is raised where the result is read; an interruption also here, at once."""
+def _do(work: Callable[[T], R], item: T, result: "Future[R]", block: bool) -> None:
+    """Run one item. An error is raised where the result is read; an interruption also here, at once."""
     try:
-        with as_block():
+        with as_block() if block else nullcontext():
             result.set_result(work(item))
     except BaseException as error:
         result.set_exception(error)

@@ -39,8 +39,15 @@ class NormalScores:
 
     def __call__(self, x: Array) -> Floats:
         """Return the points in the new coordinates."""
-        columns = list(zip(np.asarray(x, dtype=np.float64).T, self.knots, self.scores, strict=True))
-        return np.column_stack(parallel.run(lambda column: _interpolate(*column), columns))
+        result = np.empty((len(x), len(self.knots)))
+
+        def work(rows: slice) -> None:
+            columns = np.asarray(x[rows], dtype=np.float64).T
+            for number, column in enumerate(zip(columns, self.knots, self.scores, strict=True)):
+                result[rows, number] = _interpolate(*column)
+
+        parallel.run_over_rows(work, len(x), parallel.rows_at_a_time(len(self.knots)))
+        return result
 
 
 @dataclass(frozen=True)
@@ -66,22 +73,25 @@ def fit_scores_in_blocks(values: Array, weight: Floats, split: int) -> tuple[Whi
 def fit_normal_scores(numerator: Array, denominator: Array, weights: tuple[Floats, Floats]) -> NormalScores:
     """Return the map from the ranks of the pooled sample, in which both samples have equal weight."""
     weight = np.concatenate([w / w.sum() for w in weights]) / 2
-    pooled = np.concatenate([numerator, denominator]).astype(np.float64)
-    columns = parallel.run(lambda column: _scores(column, weight), list(pooled.T))
+    pairs = list(zip(numerator.T, denominator.T, strict=True))
+    columns = parallel.run(lambda pair: _scores(np.concatenate(pair).astype(np.float64), weight), pairs)
     return NormalScores(*(tuple(part) for part in zip(*columns, strict=True)))
 
 
 def _scores(column: Floats, weight: Floats) -> tuple[Floats, Floats]:
     """Return the distinct values of a column and the normal quantiles of their mid-ranks."""
-    values, place = np.unique(column, return_inverse=True)
-    mass = np.bincount(place.ravel(), weights=weight)
+    order = np.argsort(column)
+    values = column[order]
+    last = np.append(np.flatnonzero(values[1:] != values[:-1]), len(values) - 1)
+    up_to = np.cumsum(weight[order])[last]
+    values, mass = values[last], np.diff(up_to, prepend=0.0)
     counts = mass > 0
-    values, mass = values[counts], mass[counts]
-    scores = ndtri(np.cumsum(mass) - mass / 2)
-    if len(values) <= _MOST_KNOTS:
-        return values, scores
-    knots = np.union1d(np.linspace(0, len(values) - 1, _MOST_KNOTS).astype(np.intp), np.flatnonzero(mass > _ATOM))
-    return values[knots], scores[knots]
+    values, mass, rank = values[counts], mass[counts], (up_to - mass / 2)[counts]
+    if len(values) > _MOST_KNOTS:
+        even = np.linspace(0, len(values) - 1, _MOST_KNOTS).astype(np.intp)
+        knots = np.union1d(even, np.flatnonzero(mass > _ATOM))
+        values, rank = values[knots], rank[knots]
+    return values, ndtri(rank)
 
 
 def _interpolate(x: Floats, knots: Floats, scores: Floats) -> Floats:

@@ -61,7 +61,7 @@ def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, F
 
 def whiten(clouds: tuple[Cloud, Cloud], names: Names) -> Whitening:
     """Return the same map for samples in memory, in files or on a cluster."""
-    reach = find_reach((clouds[0].some(_as_given), clouds[1].some(_as_given)))
+    reach = find_reach((clouds[0].given(), clouds[1].given()))
     unit = _powers_of_two(_largest(clouds, reach))
     whitening, difference = _whiten_once(clouds, lambda x: moved_in(x, reach) / unit, names)
     whitening = replace(whitening, unit=unit, reach=reach)
@@ -114,10 +114,6 @@ def _whiten_once(
     everywhere = Reach(np.full(len(scale), -np.inf), np.full(len(scale), np.inf), np.zeros(len(scale), dtype=bool))
     whitening = Whitening(np.ones(len(scale)), (means[0] + means[1]) / 2, matrix, everywhere)
     return whitening, (means[0] - means[1]) @ matrix
-
-
-def _as_given(x: Array) -> Floats:
-    return np.asarray(x, dtype=np.float64)
 
 
 def _largest(clouds: tuple[Cloud, Cloud], reach: Reach) -> Floats:

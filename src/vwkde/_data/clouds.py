@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._data.moments import Moments, moments_of
+from vwkde._compute import parallel
+from vwkde._data.moments import Moments, WeightedMoments, weighted_moments_of
 from vwkde._data.streams import Stream
 from vwkde._data.validation import Array
 
@@ -27,6 +29,9 @@ class Cloud(Protocol):
     def moments(self, place: Callable[[Array], Floats]) -> Moments:
         """Return the moments of the rows in other coordinates."""
 
+    def given(self) -> Array:
+        """Return the rows that are in memory, as they were given."""
+
     def some(self, place: Callable[[Array], Floats]) -> Floats:
         """Return the rows that are in memory, in other coordinates."""
 
@@ -45,11 +50,24 @@ class InMemory:
 
     def largest(self) -> Floats:
         """Return the largest absolute value of each column."""
-        return np.abs(self.values).max(axis=0)
+        sizes = parallel.run_over_rows(lambda rows: np.abs(self.values[rows]).max(axis=0), self.rows, self._at_a_time)
+        return np.max(sizes, axis=0)
 
     def moments(self, place: Callable[[Array], Floats]) -> Moments:
         """Return the moments of the rows in other coordinates."""
-        return moments_of(place(self.values), self.weight)
+        parts = parallel.run_over_rows(
+            lambda rows: weighted_moments_of(place(self.values[rows]), self.weight[rows]), self.rows, self._at_a_time
+        )
+        together = reduce(WeightedMoments.plus, parts)
+        return Moments(together.mean, together.scatter)
+
+    @property
+    def _at_a_time(self) -> int:
+        return parallel.rows_at_a_time(self.values.shape[1])
+
+    def given(self) -> Array:
+        """Return the rows as they were given."""
+        return self.values
 
     def some(self, place: Callable[[Array], Floats]) -> Floats:
         """Return the rows in other coordinates."""
@@ -76,6 +94,10 @@ class StreamCloud:
         """Return the moments of the rows in other coordinates."""
         moments = self.stream.moments(place)
         return Moments(moments.mean, moments.scatter * (self.rows / moments.weight))
+
+    def given(self) -> Array:
+        """Return the rows that are in memory, as they were given."""
+        return self.in_memory
 
     def some(self, place: Callable[[Array], Floats]) -> Floats:
         """Return the rows that are in memory, in other coordinates."""

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import poisson
 
+from vwkde._compute import parallel
 from vwkde._data.merging import Merging, merge_into
 from vwkde._data.multiplicities import are_balanced, find_copying
 from vwkde._data.validation import Array
@@ -99,11 +100,14 @@ def _differ_for_sure(x: Array) -> bool:
     if x.dtype.itemsize not in (4, 8):
         return False
     kind = np.dtype(np.uint64 if x.dtype.itemsize == 8 else np.uint32)
-    bits: NDArray[Any] = np.ascontiguousarray(x + 0.0).view(kind)
     factors = 2 * np.random.default_rng(0).integers(2**63, size=(x.shape[1],), dtype=np.uint64) + 1
-    hashes = np.zeros(len(x), dtype=np.uint64)
-    for column, factor in zip(bits.T, factors, strict=True):
-        hashes += column * factor  # products and sums of these integers wrap around
+    hashes = np.empty(len(x), dtype=np.uint64)
+
+    def work(rows: slice) -> None:
+        bits: NDArray[Any] = np.ascontiguousarray(x[rows] + 0.0).view(kind)
+        hashes[rows] = bits @ factors  # products and sums of these integers wrap around
+
+    parallel.run_over_rows(work, len(x), parallel.rows_at_a_time(x.shape[1]))
     hashes.sort()
     return bool((hashes[1:] != hashes[:-1]).all())
 

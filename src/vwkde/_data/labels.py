@@ -108,13 +108,15 @@ def _number_the_rows(column: tuple[Floats, ...]) -> bool:
         return False
     if all(_counts_up(x) for x in column):
         return all(_is_whole(x[:1]) for x in column)
+    if not all(_is_whole(x[:_RUN]) for x in column):  # the first rows tell, as a rule
+        return False
     together = np.concatenate(column)
     in_range = len(column) > 1 and together.min() + (len(together) - 1) == together.max() and _is_whole(together)
     return bool(in_range) and _counts_up(np.sort(together))
 
 
 def _counts_up(x: Floats) -> bool:
-    return bool((_steps(x) == 1).all())
+    return all(bool((_steps(part) == 1).all()) for part in (x[:_RUN], x))  # the first rows tell, as a rule
 
 
 def _is_increasing(x: Floats) -> bool:

@@ -35,6 +35,11 @@ class WeightedMoments(NamedTuple):
         return WeightedMoments(weight, self.mean + share * apart, scatter)
 
 
+def weighted_moments_of(x: Floats, weight: Floats) -> WeightedMoments:
+    """Return the moments of weighted rows with their total weight."""
+    return WeightedMoments(float(weight.sum()), *moments_of(x, weight))
+
+
 def moments_of(x: Floats, weight: Floats) -> Moments:
     """Return the moments of weighted rows."""
     mean = weight @ x / weight.sum()

@@ -13,6 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from vwkde._compute import parallel
 from vwkde._data.merging import Merging, merge_into
 
 Floats = NDArray[np.float64]
@@ -73,7 +74,7 @@ def has_close_pairs(some: Neighbours | None) -> bool:
 
 def find_neighbours(x: Floats, rows: Ints) -> Neighbours:
     """Return the nearest neighbours of some rows, without the rows themselves."""
-    distance, near = cKDTree(x).query(x[rows], _NEIGHBOURS + 1)
+    distance, near = cKDTree(x).query(x[rows], _NEIGHBOURS + 1, workers=parallel.thread_count())
     own = near == rows[:, None]
     own[~own.any(axis=1), 0] = True  # more equal rows than neighbours: any of them stands for the row itself
     distance = np.maximum(distance, max(_ROUNDING * np.abs(x).max(), np.finfo(np.float64).tiny))

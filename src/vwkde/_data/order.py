@@ -15,9 +15,9 @@ def canonical_order(x: Floats) -> NDArray[np.intp]:
     Distances are rounded so that equal ones stay equal; coordinates then break ties.
     """
     distance = np.round(np.einsum("ij,ij->i", x, x), 10)
-    order = np.argsort(distance, kind="stable")
+    order = np.argsort(distance)
     equal = np.diff(distance[order]) == 0
     places = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
-    tied = order[places]
+    tied = np.sort(order[places])  # rows that are equal throughout keep their order
     order[places] = tied[np.lexsort((*np.round(x[tied], 10).T, distance[tied]))]
     return order

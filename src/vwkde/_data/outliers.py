@@ -59,6 +59,8 @@ def warn_about_outliers(held: Held, reach: Reach, paired: bool) -> None:
 
     If the samples are `paired`, the rows of the second one are made of those of the first.
     """
+    if not reach.outlying.any():
+        return
     for side, name in enumerate(("data",) if paired else ("numerator", "denominator")):
         beyond = reach.outliers(held.data[side])
         if not beyond.any():

@@ -4,14 +4,15 @@ If a sample does not fit into memory, randomly drawn rows are kept there: its po
 sums over them are computed in passes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._data.moments import WeightedMoments, moments_of
+from vwkde._compute import parallel
+from vwkde._data.moments import WeightedMoments, weighted_moments_of
 from vwkde._data.order import canonical_order
 from vwkde._data.pairs import Pairs
 from vwkde._data.streams import Piece, Stream
@@ -158,16 +159,38 @@ class Sample:
         together = [variance_of_mean(each, self.weight, self.group) for each in columns]
         return max(1.0, float(np.mean(np.divide(together, np.maximum(apart, np.finfo(np.float64).tiny)))))
 
-    @property
+    @lazy
     def weighted_moments(self) -> WeightedMoments:
         """The moments of all rows, in memory or not, and their total weight."""
-        moments = WeightedMoments(float(self.weight.sum()), *moments_of(self.points, self.weight))
+        moments = weighted_moments_of(self.points, self.weight)
         return moments.plus(self.rest.moments) if self.rest else moments
 
     def mean_and_covariance(self) -> tuple[Floats, Floats]:
         """Return the mean and the unbiased covariance of all rows."""
         weight, mean, scatter = self.weighted_moments
         return mean, scatter / (weight * (1 - 1 / self.effective_rows))
+
+    def remember(self, name: Hashable, compute: Callable[[], T]) -> T:
+        """Return what is computed from the rows, and keep it under a name for those who need the same."""
+        if name not in self._memory:
+            self._memory[name] = compute()
+        return cast("T", self._memory[name])
+
+    @lazy
+    def _memory(self) -> dict[Hashable, Any]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: without what can be computed again."""
+        return {name: value for name, value in self.__dict__.items() if name != "_memory"}
+
+    def points_as(self, dtype: np.dtype[Any]) -> Array:
+        """Return the points in some precision."""
+        return self.remember(("points", dtype), lambda: parallel.converted(self.points, dtype))
+
+    def fourth_moment(self, mean: Floats, root: Floats) -> float:
+        """Return the mean of ‖√weight · (x − mean) · root‖⁴ over the points."""
+        return fourth_power(self.points, self.weight, mean, root) / len(self)
 
     def in_groups(self, group: Ints | None) -> "Sample":
         """Return the same rows in these groups."""
@@ -183,11 +206,16 @@ class Sample:
 
     def thinned(self, most: int, random: np.random.Generator) -> "Sample":
         """Return at most `most` points, drawn at random; `copies` is reduced in proportion."""
-        if len(self) <= most:
-            return self.without_rest
-        counted = np.flatnonzero(self.weight)
+        return self.without_rest if len(self) <= most else self._drawn(most, random, np.arange(len(self)))
+
+    def thinned_to(self, rows: Ints, most: float, random: np.random.Generator) -> "Sample":
+        """Return at most `most` of these rows, drawn at random: the same as of a subset, which is not copied."""
+        return self.subset(rows) if len(rows) <= most else self._drawn(int(most), random, rows)
+
+    def _drawn(self, most: int, random: np.random.Generator, rows: Ints) -> "Sample":
+        counted = rows[np.flatnonzero(self.weight[rows])]
         part = self.subset(np.sort(random.choice(counted, min(most, len(counted)), replace=False)))
-        return replace(part, copies=max(1, round(self.copies * most / len(self))))
+        return replace(part, copies=max(1, round(self.copies * most / len(rows))))
 
     def in_given_order(self, values: Floats) -> Floats:
         """Return one value per point in the order of the input rows."""
@@ -196,16 +224,23 @@ class Sample:
         return result
 
 
+def fourth_power(x: Floats, weight: Floats, mean: Floats, root: Floats) -> float:
+    """Return the sum of ‖√weight · (x − mean) · root‖⁴ over rows."""
+    moved = (x - mean) @ root
+    return float(np.sum((weight * np.einsum("ij,ij->i", moved, moved)) ** 2))
+
+
 def effective_rows(weight: Floats) -> float:
     """Return Kish's effective sample size: how many equally weighted rows carry as much information."""
-    return float(weight.sum() ** 2 / (weight**2).sum())
+    return float(weight.sum() ** 2 / (weight @ weight))
 
 
 def variance_of_mean(terms: Floats, weight: Floats, group: Ints | None = None) -> float:
     """Return the variance of the weighted mean of one term per row; the terms of a group count as one."""
-    deviations = weight * (terms - np.average(terms, weights=weight))
+    deviations = terms - weight @ terms / weight.sum()
+    deviations *= weight
     if group is None:
-        return float((deviations**2).sum() / weight.sum() ** 2)
+        return float(deviations @ deviations / weight.sum() ** 2)
     of_groups = np.bincount(group, weights=deviations)
     groups = len(np.unique(group))
     return float(groups / max(1, groups - 1) * (of_groups**2).sum() / weight.sum() ** 2)
@@ -219,11 +254,13 @@ def make_sample(
     rest: Rest | None = None,
     pairs: Pairs | None = None,
     group: Ints | None = None,
+    order: Ints | None = None,
 ) -> Sample:
-    """Return the points in canonical order."""
-    rows = canonical_order(points)
+    """Return the points in canonical order, which may be known."""
+    rows = canonical_order(points) if order is None else order
     fold, group = (None if each is None else each[rows] for each in (fold, group))
-    return Sample(points[rows], weight[rows], rows, copies, fold, rest, pairs and pairs.take(rows), group)
+    ordered = parallel.take_rows(points, rows)
+    return Sample(ordered, weight[rows], rows, copies, fold, rest, pairs and pairs.take(rows), group)
 
 
 def make_unordered_sample(points: Floats) -> Sample:

@@ -13,11 +13,12 @@ also tells how much may be missed altogether; see `_answers/uncertainty.py`.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import chain, compress
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._compute import parallel
 from vwkde._data.validation import Array
 from vwkde._fit.candidates import Candidate, Coordinates, Space, judged_by_all_rows, on_all_rows
 from vwkde._fit.few_centres import QUICK_COLUMNS
@@ -99,7 +100,7 @@ class Average:
         return p, q
 
     def _spread(self, side: int) -> Floats:
-        return self._mean(lambda ratio: np.sqrt(ratio.noise[side]), side, averages=True)
+        return self._mean(lambda ratio: ratio.spread[side], side, averages=True)
 
     def _mean(self, values: Callable[[Ratio], Floats], side: int, averages: bool) -> Floats:
         """Return the mean over the members of values at the rows of a sample."""
@@ -162,15 +163,20 @@ def _refit(
     numerics: Numerics,
 ) -> tuple[list[Candidate], list[Ratio], list[int]]:
     """Return the candidates that are used, by all rows of the spaces, with their ratios and their old places."""
-    judged, ratios, order = [], [], []
-    for space in spaces:
-        here = [int(i) for i in used if candidates[i].space.name == space.name]
-        chosen = [candidates[i] for i in here]
-        fitted = on_all_rows(chosen, space, bandwidth, numerics)
-        judged += [judged_by_all_rows(c, space, ratio) for c, ratio in zip(chosen, fitted, strict=True)]
-        ratios += fitted
-        order += here
-    return judged, ratios, order
+    order = [[int(i) for i in used if candidates[i].space.name == space.name] for space in spaces]
+    chosen = [[candidates[i] for i in here] for here in order]
+    here = list(zip(chosen, spaces, strict=True))
+
+    def fit(each: tuple[list[Candidate], Space]) -> list[Ratio]:
+        return on_all_rows(*each, bandwidth, numerics)
+
+    fitted = parallel.concurrently(fit, here, spaces[0].rows_in_memory)
+    judged = [
+        judged_by_all_rows(c, space, ratio)
+        for (own, space), ratios in zip(here, fitted, strict=True)
+        for c, ratio in zip(own, ratios, strict=True)
+    ]
+    return judged, list(chain(*fitted)), list(chain(*order))
 
 
 def _worth_fitting(candidates: list[Candidate], ways: Ways) -> NDArray[np.bool_]:

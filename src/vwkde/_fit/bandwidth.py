@@ -9,9 +9,11 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from vwkde._compute import parallel
 from vwkde._compute.resources import DEFAULT_RESOURCES, Resources
 from vwkde._compute.sums import log_kernel_sums
 from vwkde._compute.sums.groups import log_sums_over_other_groups
+from vwkde._data.moments import moments_of
 from vwkde._data.sample import Sample, effective_rows
 from vwkde._fit.kernel_estimate import Numerics
 
@@ -87,7 +89,7 @@ def _leave_one_out(
     if len(x) < max(3, _DISTINCT * rows) or (group is not None and np.ptp(group) == 0):
         return start
     mixed = np.random.default_rng(0).permutation(len(x)) if len(x) > _MOST_QUERIES else np.arange(len(x))
-    x, weight, group = x[mixed].astype(dtype), weight[mixed], None if group is None else group[mixed]
+    x, weight, group = parallel.take_rows(x, mixed, dtype), weight[mixed], None if group is None else group[mixed]
     loss = {"likelihood": _negative_log_likelihood, "ise": _integrated_squared_error}[rule]
     for _ in range(_MOVES):
         losses = loss(x, start * 2.0**_STEPS, weight, group, resources)
@@ -156,8 +158,7 @@ def _distinct(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
 
 def _spread(x: Floats, weight: Floats) -> float:
     """Return the root mean variance, or one if only rounding varies, so that bandwidths are positive."""
-    centred = x - np.average(x, axis=0, weights=weight)
-    spread = float(np.sqrt(np.average(centred**2, axis=0, weights=weight).mean()))
+    spread = float(np.sqrt(np.trace(moments_of(x, weight).scatter) / weight.sum() / x.shape[1]))
     return spread if spread > 1e-13 * np.abs(x).max() else 1.0
 
 
@@ -166,7 +167,14 @@ def pair_bandwidth(samples: tuple[Sample, Sample], bandwidth: float | str, numer
     if not isinstance(bandwidth, str):
         return float(bandwidth)
     rule, part = ("likelihood", 0.25) if bandwidth == "auto" else (bandwidth, 1.0)
-    return float(np.mean([_sample_bandwidth(sample, cast(Rule, rule), part, numerics) for sample in samples]))
+    return float(np.mean(_bandwidths(samples, cast(Rule, rule), part, numerics)))
+
+
+def _bandwidths(samples: tuple[Sample, Sample], rule: Rule, part: float, numerics: Numerics) -> list[float]:
+    def of_one(sample: Sample) -> float:
+        return _sample_bandwidth(sample, rule, part, numerics)
+
+    return parallel.concurrently(of_one, samples, min(map(len, samples)))
 
 
 def _sample_bandwidth(sample: Sample, rule: Rule, part: float, numerics: Numerics) -> float:

@@ -20,7 +20,7 @@ from vwkde._fit.kernel_pair import make_pair, pair_of
 from vwkde._fit.weighting import fit_weight
 from vwkde._models.derivatives import Models
 from vwkde._models.guides.cross_fit import CrossFitted, cross_fit, no_guide, suits
-from vwkde._models.log_loss import AtBoth, loss_of_noise, loss_terms, mean_loss
+from vwkde._models.log_loss import AtBoth, loss_terms, mean_loss, without_noise
 from vwkde._models.weights.problem import WeightSettings
 from vwkde._models.weights.protocol import Weight
 from vwkde._models.weights.uniform import UniformWeight
@@ -109,6 +109,11 @@ class Space:
         return any(np.linalg.eigvalsh(covariance)[0] < _THIN for covariance in covariances)
 
     @property
+    def rows_in_memory(self) -> int:
+        """The rows of the smaller sample; none if some are not in memory, of which one pass at a time is enough."""
+        return 0 if any(sample.rest for sample in self.samples) else min(map(len, self.samples))
+
+    @property
     def most_correction(self) -> float:
         """The largest change of a guide that kernel sums may make."""
         return float(np.log(min(sample.total for sample in self.samples)))
@@ -151,8 +156,7 @@ class Candidate:
         noise = self.form.guide.sure_noise
         if max(map(np.mean, noise)) > _MOST_NOISE:
             return self.terms
-        by_noise = loss_of_noise(self.at_samples, noise)
-        return self.terms[0] - by_noise[0], self.terms[1] - by_noise[1]
+        return without_noise(self.terms, self.at_samples, noise)
 
 
 def first_rows(rows: int) -> int:

@@ -10,11 +10,11 @@ from vwkde._data.groups import number_groups
 from vwkde._data.in_memory import Held, without_repeats
 from vwkde._data.outliers import warn_about_outliers
 from vwkde._data.pairs import Pairs
-from vwkde._data.sample import Sample, make_sample
+from vwkde._data.sample import Rest, Sample, make_sample
 from vwkde._fit.averaging import Average
 from vwkde._fit.guided_ratio import GuidedRatio, tilted_derivatives
 from vwkde._fit.kernel_estimate import Numerics
-from vwkde._fit.repeats import find_near_repeats
+from vwkde._fit.repeats import Placed, find_near_repeats, place
 from vwkde._models.derivatives import NO_LOSSES, Losses, Models, fit_gaussians
 from vwkde._models.gaussian import GaussianModel
 from vwkde._models.weights.residual import bias_terms, residual_bias
@@ -61,18 +61,31 @@ def make_problem(
 
     If they are not, repeated rows are looked for, and become weights.
     """
-    placed: tuple[Pairs | None, Pairs | None] = (None, None)
+    made_of: tuple[Pairs | None, Pairs | None] = (None, None)
     given = held
     if pairs is None:
-        whitening, held = _whiten(held)
+        whitening, held, placed = _whiten(held)
     else:
-        whitening, placed = _whiten_pairs(held, pairs)
+        whitening, made_of = _whiten_pairs(held, pairs)
+        placed = place(held, whitening)
     warn_about_outliers(given, whitening.reach, pairs is not None)
-    parts = zip(held.data, held.weights, copies, folds, held.rests(whitening), placed, held.groups, strict=True)
-    p, q = (make_sample(whitening(x), *others) for x, *others in parts)
+    parts = zip(placed, held.weights, copies, folds, held.rests(whitening), made_of, held.groups, strict=True)
+    p, q = (_in_order(*part) for part in parts)
     p_group, q_group = number_groups(p.group, q.group)
     samples = replace(p, group=p_group), replace(q, group=q_group)
     return Problem(held, samples, whitening, fit_gaussians(samples), numerics, pairs and pairs[0].split)
+
+
+def _in_order(
+    placed: Placed,
+    weight: Floats,
+    copies: int,
+    fold: NDArray[np.intp] | None,
+    rest: Rest | None,
+    pairs: Pairs | None,
+    group: NDArray[np.intp] | None,
+) -> Sample:
+    return make_sample(placed.points, weight, copies, fold, rest, pairs, group, placed.order)
 
 
 def _whiten_pairs(held: Held, pairs: tuple[Pairs, Pairs]) -> tuple[Whitening, tuple[Pairs, Pairs]]:
@@ -81,16 +94,21 @@ def _whiten_pairs(held: Held, pairs: tuple[Pairs, Pairs]) -> tuple[Whitening, tu
     return whitening, (replace(pairs[0], split=split), replace(pairs[1], split=split))
 
 
-def _whiten(held: Held) -> tuple[Whitening, Held]:
-    """Return the coordinates in which the samples are white, and the samples with repeated rows turned into weights."""
+def _whiten(held: Held) -> tuple[Whitening, Held, tuple[Placed, Placed]]:
+    """Return the coordinates in which the samples are white, the samples, and their rows in these coordinates.
+
+    Repeated rows are turned into weights.
+    """
     held = without_repeats(held)
     whitening = whiten(held.clouds, held.names)
-    mergings = find_near_repeats(held, whitening)
+    placed = place(held, whitening)
+    mergings = find_near_repeats(held, placed)
     if not any(mergings):
-        return whitening, held
+        return whitening, held, placed
     held = held.merged(mergings)
     with without(DegenerateDataWarning):  # it was raised for the same columns
-        return whiten(held.clouds, held.names), held
+        whitening = whiten(held.clouds, held.names)
+    return whitening, held, place(held, whitening)
 
 
 @dataclass(frozen=True)

@@ -50,10 +50,11 @@ class GuideAlone:
         """The log ratios at both samples, cross-fitted."""
         return self.known or self.guide.at_samples
 
-    @property
-    def noise(self) -> AtBoth:
-        """The variance of the log ratios at both samples."""
-        return self.guide.noise
+    @lazy
+    def spread(self) -> AtBoth:
+        """The standard deviation of the log ratios at both samples."""
+        p, q = map(np.sqrt, self.guide.noise)
+        return p, q
 
     def log_ratio(self, x: Floats) -> Floats:
         """Return log p₁/p₂ at new points."""
@@ -97,9 +98,10 @@ class GuidedRatio:
         return self._corrected(guides[0], ratios[0]), self._corrected(guides[1], ratios[1])
 
     @property
-    def noise(self) -> AtBoth:
+    def spread(self) -> AtBoth:
         """Zero at both samples: the kernel sums correct part of the guide's noise, and it is not known how much."""
-        return np.zeros(len(self.samples[0])), np.zeros(len(self.samples[1]))
+        p, q = (np.broadcast_to(0.0, len(sample)) for sample in self.samples)
+        return p, q
 
     def log_ratio(self, x: Floats) -> Floats:
         """Return log p₁/p₂ at new points."""

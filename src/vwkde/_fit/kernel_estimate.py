@@ -154,7 +154,7 @@ class KernelEstimate:
         """The logarithm of α, and of the guide's part, at the sample's points; one column per weight."""
         return np.stack([weight.at(self.sample) for weight in self.weights], axis=1)
 
-    @property
+    @lazy
     def log_weight(self) -> Floats:
         """The logarithm of the total weight of each point, its own weight included; one column per weight."""
         return self.sample.log_weight[:, None] + self.log_alpha
@@ -192,12 +192,12 @@ class KernelEstimate:
 
     def _log_sums(self, x: Array, leave_one_out: bool = False, power: int = 1, max_error: float = MAX_ERROR) -> Floats:
         """Return the sums over the rows in memory, (bandwidths, points, weights)."""
-        points = self.sample.points.astype(self.dtype, copy=False)
+        points = self.sample.points_as(self.dtype)
         return log_kernel_sums(
-            points if x is self.sample.points else x.astype(self.dtype, copy=False),
+            points if x is self.sample.points else parallel.converted(x, self.dtype),
             points,
             np.atleast_1d(self.bandwidth),
-            log_weight=power * self.log_weight,
+            log_weight=self.log_weight if power == 1 else power * self.log_weight,
             leave_one_out=leave_one_out,
             max_error=max_error,
             resources=self.resources,

@@ -1,10 +1,12 @@
 """Rows that nearly repeat others, in the coordinates in which distances mean something; the user is told of them."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._compute import parallel
 from vwkde._coordinates.whitening import fit_whitening
 from vwkde._data.copies import find_distinct, merge_repeats
 from vwkde._data.in_memory import Held, Mergings
@@ -20,14 +22,33 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 
-def find_near_repeats(held: Held, coordinates: Callable[[Array], Floats]) -> Mergings:
+class Placed(NamedTuple):
+    """The rows of a sample in other coordinates, and their canonical order."""
+
+    points: Floats
+    order: Ints
+
+
+def place(held: Held, coordinates: Callable[[Array], Floats]) -> tuple[Placed, Placed]:
+    """Return the rows of both samples in other coordinates."""
+    points = [coordinates(x) for x in held.data]
+    p, q = map(Placed, points, parallel.run_if_many(canonical_order, points, len(points[0])))
+    return p, q
+
+
+def find_near_repeats(held: Held, placed: tuple[Placed, Placed]) -> Mergings:
     """Return how near copies and interpolated rows become weights, in samples without groups, with a warning."""
     if held.streams is not None:
         return None, None
-    p, q = (
-        _find(coordinates(x), x, name) if group is None else None
-        for x, group, name in zip(held.data, held.groups, ("numerator", "denominator"), strict=True)
-    )
+    sides = [side for side in (0, 1) if held.groups[side] is None]
+
+    def look(side: int) -> _Repeats:
+        return _find(*placed[side], held.data[side])
+
+    looked = dict(zip(sides, parallel.concurrently(look, sides, min(map(len, held.data))), strict=True))
+    for side, repeats in looked.items():
+        _report(repeats, ("numerator", "denominator")[side], len(held.data[side]))
+    p, q = (looked[side].merging if side in looked else None for side in (0, 1))
     return p, q
 
 
@@ -47,10 +68,18 @@ def find_groups(x: Array, other: Array) -> Ints | None:
     return None if merging is None else merging.target
 
 
-def _find(points: Floats, given: Array, name: str) -> Merging | None:
+class _Repeats(NamedTuple):
+    """How rows that nearly repeat others become weights, if there are such; what they are; if rows come in pairs."""
+
+    merging: Merging | None
+    fact: str = ""
+    reason: str = ""
+    in_pairs: bool = False
+
+
+def _find(points: Floats, order: Ints, given: Array) -> _Repeats:
     if len(find_distinct(given).first) < len(given):
-        return None  # discrete data, whose equal rows would pass for near copies
-    order = canonical_order(points)
+        return _Repeats(None)  # discrete data, whose equal rows would pass for near copies
     some = some_neighbours(points, order)
     merging = merge_near_copies(points, some)
     fact, reason = "nearly equal others", "copies of one observation"
@@ -58,16 +87,21 @@ def _find(points: Floats, given: Array, name: str) -> Merging | None:
         merging = merge_interpolated(points, given, order)
         fact, reason = "lie exactly between two others", "made by interpolation"
     if merging is not None:
-        _tell(len(points) - len(merging.kept), name, fact, reason, "weight of those others")
         kept = points[merging.kept]
         some = some_neighbours(kept, canonical_order(kept))
-    if has_close_pairs(some):
+    return _Repeats(merging, fact, reason, has_close_pairs(some))
+
+
+def _report(repeats: _Repeats, name: str, rows: int) -> None:
+    if repeats.merging is not None:
+        count = rows - len(repeats.merging.kept)
+        _tell(count, name, repeats.fact, repeats.reason, "weight of those others")
+    if repeats.in_pairs:
         warn(
             f"Rows of the {name} come in close pairs, as repeated measurements do. The estimate takes them for "
             f"independent and may be too large. Pass groups= to say which rows belong together.",
             DegenerateDataWarning,
         )
-    return merging
 
 
 def _tell(count: int, name: str, fact: str, reason: str, role: str) -> None:

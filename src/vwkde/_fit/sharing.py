@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._compute import parallel
 from vwkde._data.sample import Sample
 from vwkde._fit.candidates import Candidate, FormKey
 from vwkde._fit.stacking import fit_stack
-from vwkde._models.folds import deal_folds
+from vwkde._models.folds import known_folds
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._models.log_loss import log_loss, mean_loss
 
@@ -56,8 +57,12 @@ class FoldShares:
 
         Those of a member without a share are not asked for.
         """
-        fold = self.folds[side]
-        return np.sum([share[fold] * values(k) for k, share in enumerate(self.shares.T) if share.any()], axis=0)
+        used = [k for k, share in enumerate(self.shares.T) if share.any()]
+
+        def total(fold: Ints, *parts: Floats) -> Floats:
+            return np.sum([self.shares[fold, k] * part for k, part in zip(used, parts, strict=True)], axis=0)
+
+        return parallel.elementwise(total, self.folds[side], *map(values, used))
 
     def level_at(self, side: int) -> Floats:
         """Return what is added at the rows of a sample."""
@@ -119,7 +124,11 @@ def trust(stack: FoldShares, candidates: list[Candidate], average: list[float]) 
 def shares(candidates: list[Candidate], averages: bool) -> list[float]:
     """Return the share of each candidate in the answer, for averages or for single points."""
     samples = candidates[0].space.samples
-    losses = np.array([c.average_loss if averages else c.loss for c in candidates])
+
+    def loss(candidate: Candidate) -> float:
+        return candidate.average_loss if averages else candidate.loss
+
+    losses = np.array(parallel.run_if_many(loss, candidates, len(samples[0])))
     return list(_shares(candidates, averages, losses, _rows(samples)))
 
 
@@ -142,7 +151,7 @@ def _rows(samples: tuple[Sample, Sample], parts: tuple[float, float] = (1.0, 1.0
 
 
 def _deal(candidates: list[Candidate], seed: int) -> Folds:
-    p, q = (deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in candidates[0].space.samples)
+    p, q = (known_folds(sample, FOLDS, seed) for sample in candidates[0].space.samples)
     return p, q
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from vwkde._compute import parallel
 from vwkde._coordinates.axes import principal_axes
 from vwkde._coordinates.normal_scores import WhitenedScores, fit_normal_scores, fit_scores_in_blocks
 from vwkde._coordinates.projection import Projection, project_samples
@@ -85,7 +86,7 @@ def _placed(problem: Problem, coordinates: Coordinates, split: int | None) -> tu
         sample = problem.samples[side]
         rest = sample.rest and replace(sample.rest, coordinates=coordinates)
         pairs = None if split is None else replace(sample.made_of, split=split)
-        points = coordinates(problem.held.data[side])[sample.rows]
+        points = parallel.take_rows(coordinates(problem.held.data[side]), sample.rows)
         return replace(sample, points=points, rest=rest, pairs=pairs)
 
     return mapped(0), mapped(1)

@@ -22,7 +22,13 @@ def deal_folds(sample: Sample, count: int, random: np.random.Generator) -> Ints:
         return sample.fold % count
     if sample.group is not None:
         return sample.group % count
-    return random.permutation(np.arange(len(sample)) % count)
+    numbers = (np.arange(len(sample)) % count).astype(np.int8)  # small numbers are shuffled faster
+    return random.permutation(numbers).astype(np.intp)
+
+
+def known_folds(sample: Sample, count: int, seed: int) -> Ints:
+    """Return the fold of each row, dealt with this seed; the sample remembers it."""
+    return sample.remember(("folds", count, seed), lambda: deal_folds(sample, count, np.random.default_rng(seed)))
 
 
 def folds_of_distinct_rows(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma, polygamma
 from sklearn.covariance import ledoit_wolf_shrinkage
 
-from vwkde._data.moments import moments_of
+from vwkde._data.moments import Moments, moments_of
 from vwkde._data.sample import Sample
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning
@@ -60,7 +60,11 @@ def fit_gaussian(x: Floats, weight: Floats, name: str | None = None) -> Gaussian
     The covariance is the sample's own: any ridge on it would bias the Laplacian. Only if the rows are too few for the
     columns is it shrunk towards the identity, which is the pooled covariance of whitened data.
     """
-    mean, scatter = moments_of(x, weight)
+    return _gaussian_of(x, moments_of(x, weight), name)
+
+
+def _gaussian_of(x: Floats, moments: Moments, name: str | None) -> GaussianModel:
+    mean, scatter = moments
     covariance = scatter / (len(x) - 1)
     if len(x) - 1 < 2 * x.shape[1]:
         shrinkage = ledoit_wolf_shrinkage(x - mean, assume_centered=True)
@@ -70,9 +74,9 @@ def fit_gaussian(x: Floats, weight: Floats, name: str | None = None) -> Gaussian
 
 def fit_gaussian_to_all(sample: Sample, name: str | None = None) -> GaussianModel:
     """Fit a Gaussian to all rows of a sample, in memory or not."""
-    if sample.rest is None:
-        return fit_gaussian(sample.points, sample.weight, name)
     weight, mean, scatter = sample.weighted_moments
+    if sample.rest is None:
+        return _gaussian_of(sample.points, Moments(mean, scatter), name)
     return _gaussian_with(mean, scatter / (weight - 1), name)
 
 
@@ -124,11 +128,23 @@ def shrunk_gaussian(sample: Sample, towards: Floats | None = None) -> GaussianMo
     towards = np.eye(d) if towards is None else towards
     mean, covariance = sample.mean_and_covariance()
     inverse, _ = _inverse(towards)
-    centred = (sample.points - mean) * np.sqrt(sample.weight)[:, None] @ np.linalg.cholesky(inverse)
-    shrinkage = ledoit_wolf_shrinkage(centred, assume_centered=True) * len(sample) / sample.total
+    shrinkage = _shrinkage(sample, np.asarray(np.linalg.cholesky(inverse)))
     covariance = (1 - shrinkage) * covariance + shrinkage * towards * np.trace(inverse @ covariance) / d
     precision, log_volume = _inverse(covariance)
     return GaussianModel(mean, precision, float(-0.5 * (log_volume + d * np.log(2 * np.pi))))
+
+
+def _shrinkage(sample: Sample, root: Floats) -> float:
+    """Return Ledoit and Wolf's share of the target, in coordinates x · root, in which the target is the identity.
+
+    The fourth moment is that of the points, everything else that of all rows.
+    """
+    weight, mean, scatter = sample.weighted_moments
+    covariance = root.T @ scatter @ root / weight
+    squares = np.sum(covariance**2)
+    away = squares - np.trace(covariance) ** 2 / len(covariance)
+    noise = (sample.fourth_moment(mean, root) - squares) / sample.total
+    return float(min(noise / away, 1.0)) if away > 0 and noise > 0 else 0.0
 
 
 def pooled_covariance(samples: tuple[Sample, Sample]) -> Floats:

@@ -1,9 +1,12 @@
 """The log loss of a log ratio: the one measure by which guides, bandwidths, weights and coordinates are chosen."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
+from vwkde._compute import parallel
 from vwkde._data.sample import Sample
 
 Floats = NDArray[np.float64]
@@ -12,18 +15,25 @@ AtBoth = tuple[Floats, Floats]
 
 _NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
 """Nodes of the mean over a normal distribution, and their weights."""
+_SIDES = 1, -1
+"""The sign of log ratios that are right, at the numerator's points and at the denominator's."""
 _LITTLE_NOISE = 0.01
 """Variance up to which the second term of an expansion is less than 2e-6 nats."""
 
 
 def loss_terms(log_ratios: AtBoth) -> AtBoth:
     """Return the log loss, in nats, at every point of both samples, of the classifier that a log ratio induces."""
-    return -log_expit(log_ratios[0]), -log_expit(-log_ratios[1])
+    p, q = (parallel.elementwise(_loss_on(side), u) for side, u in zip(_SIDES, log_ratios, strict=True))
+    return p, q
+
+
+def _loss_on(side: int) -> Callable[[Floats], Floats]:
+    return lambda u: np.asarray(-log_expit(side * u))
 
 
 def mean_loss(terms: AtBoth, samples: tuple[Sample, Sample]) -> float:
     """Return the mean of the terms, with equal weight for both classes."""
-    means = [np.average(values, weights=sample.weight) for values, sample in zip(terms, samples, strict=True)]
+    means = [sample.weight @ values / sample.weight.sum() for values, sample in zip(terms, samples, strict=True)]
     return float(sum(means) / 2)
 
 
@@ -35,19 +45,27 @@ def log_loss(log_ratios: AtBoth, samples: tuple[Sample, Sample]) -> float:
     return mean_loss(loss_terms(log_ratios), samples)
 
 
-def loss_of_noise(log_ratios: AtBoth, noise: AtBoth) -> AtBoth:
-    """Return by how much normal noise in the log ratios raises the loss at every point; `noise` is its variance.
+def without_noise(terms: AtBoth, log_ratios: AtBoth, noise: AtBoth) -> AtBoth:
+    """Return loss terms minus what normal noise in the log ratios adds to them; `noise` is its variance.
 
     The mean over the noise is exact. An expansion in powers of the noise would exceed the loss itself where the noise
     is several nats; where it is little everywhere, the first term is enough.
     """
-    p, q = (_raised(sign * u, variance) for sign, u, variance in zip((1, -1), log_ratios, noise, strict=True))
+    parts = zip(_SIDES, terms, log_ratios, noise, strict=True)
+    p, q = (parallel.elementwise(_without_noise_on(side, own[-1]), *own) for side, *own in parts)
     return p, q
 
 
-def _raised(margin: Floats, variance: Floats) -> Floats:
-    if variance.max() <= _LITTLE_NOISE:
-        return np.asarray(0.5 * variance * expit(margin) * expit(-margin))
+def _without_noise_on(side: int, variance: Floats) -> Callable[[Floats, Floats, Floats], Floats]:
+    raised = _raised_by_little if variance.max() <= _LITTLE_NOISE else _raised_by_much
+    return lambda term, u, own_variance: term - raised(side * u, own_variance)
+
+
+def _raised_by_little(margin: Floats, variance: Floats) -> Floats:
+    return np.asarray(0.5 * variance * expit(margin) * expit(-margin))
+
+
+def _raised_by_much(margin: Floats, variance: Floats) -> Floats:
     spread = np.sqrt(variance)
     with_noise = [-log_expit(margin + node * spread) for node in _NODES]
     return np.asarray(np.average(with_noise, axis=0, weights=_NODE_WEIGHTS) + log_expit(margin))

@@ -24,8 +24,8 @@ from vwkde._fit.guided_ratio import GuideAlone
 from vwkde._fit.spaces import as_given
 from vwkde._models.folds import deal_folds
 from vwkde._models.guides.boosting import OnSteps, fit_boosting
-from vwkde._models.guides.classifiers import WORTH_THREADS
 from vwkde._models.guides.cross_fit import FOLDS, CrossFitted, collect
+from vwkde._models.guides.kind import WORTH_THREADS
 from vwkde._models.log_loss import log_loss
 from vwkde.ratio import DensityRatio
 from vwkde.weighting._smooth import Samples, SmoothLogRatio

@@ -8,7 +8,7 @@ from support.known import THREE_MODES, StudentT, finite_differences, relative_er
 from vwkde import datasets
 from vwkde._data.sample import make_sample
 from vwkde._models.derivatives import mixture
-from vwkde._models.derivatives.mixture import fit_mixture, grow_mixture, make_mixture
+from vwkde._models.derivatives.mixture import fit_mixture, grow_mixture, make_mixture, refit_mixture
 from vwkde._models.gaussian import fit_gaussian
 from vwkde.exceptions import DegenerateDataWarning
 
@@ -189,7 +189,7 @@ def test_many_rows_get_more_components_and_come_closer_to_a_density_that_is_no_m
     equal = np.ones(len(x))
     few = fit_mixture(x[:10_000], equal[:10_000])
     grown = grow_mixture(few, x, equal, len(x))
-    many = fit_mixture(x, equal, like=grown)
+    many = refit_mixture(grown, x, equal, most=len(x))
 
     def divergence(model):
         return np.mean(log_density_of_the_ring(other) - model.log_density(other))

@@ -148,12 +148,9 @@ def fit_mixture(
     Gaussian. Several have a covariance each, or share one, which finds modes even among many columns of noise.
 
     The fit itself takes no weights: rows are drawn for it in proportion to their weights. The criterion is weighted.
-    With `like`, only its number and shape of components, and one component, are tried; if there are many rows, the
-    fit starts from its components. `rows` is the number of independent rows; by default, the effective number by their
-    weights.
+    With `like`, only its number and shape of components, and one component, are tried. `rows` is the number of
+    independent rows; by default, the effective number by their weights.
     """
-    if like is not None and len(x) > MORE_ROWS and len(like.weights) > 1:
-        return refit_mixture(like, x, weight, random_state, most=len(x))
     rows = effective_rows(weight) if rows is None else rows
     gaussian = fit_gaussian(x, weight, name)
     one = make_mixture(np.ones(1), gaussian.mean[None], gaussian.precision[None])

@@ -60,7 +60,13 @@ GUIDES: dict[str, GuideKind] = {
         most_rows=50_000,
     ),
     "waves": GuideKind(
-        wave_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, most_rows=50_000, suits=have_waves
+        wave_forms,
+        fewest_rows=100,
+        affine=True,
+        normal_scores_up_to=10,
+        most_rows=50_000,
+        threads_from=30_000,
+        suits=have_waves,
     ),
     # Fewer rows hardly show a shell that kernel sums do not.
     "radial": GuideKind(_always(fit_radial), fewest_rows=_MANY_ROWS, affine=True, most_rows=50_000, suits=have_shells),
@@ -76,6 +82,7 @@ GUIDES: dict[str, GuideKind] = {
         most_rows=200_000,
         grows=True,
         grown=grown_pair,
+        threads_from=50_000,
     ),
     # An increasing map of each column hardly changes the next two guides.
     "additive": GuideKind(

@@ -14,12 +14,11 @@ from sklearn.utils.validation import has_fit_parameter
 
 from vwkde._compute import parallel
 from vwkde._data.sample import Sample
+from vwkde._models.guides.kind import WORTH_THREADS
 from vwkde._runtime.quiet import without_convergence_warnings
 
 Floats = NDArray[np.float64]
 
-WORTH_THREADS = 100_000
-"""Numbers in the samples from which several threads gain more time than they lose to the interpreter lock."""
 _KNOTS = 8
 _ROUNDING = 1e-6
 """How far beyond zero and one rounding takes probabilities, in single precision too."""

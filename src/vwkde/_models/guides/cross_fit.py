@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from vwkde._compute import parallel
 from vwkde._data.sample import Sample
-from vwkde._models.folds import deal_folds
+from vwkde._models.folds import known_folds
 from vwkde._models.guides import GUIDES
-from vwkde._models.guides.classifiers import WORTH_THREADS, fit_classifier
-from vwkde._models.guides.kind import Fit, Guide, GuideKind, NoisyGuide
+from vwkde._models.guides.classifiers import fit_classifier
+from vwkde._models.guides.kind import WORTH_THREADS, Fit, Guide, GuideKind, NoisyGuide
+from vwkde._models.held_out import moments_suffice, without_each_fold
 from vwkde._models.log_loss import AtBoth, log_loss
 from vwkde._runtime.lazy import lazy
 
@@ -140,7 +141,7 @@ def _or_mean(noise: Callable[[Floats], Floats], points: Floats) -> Floats:
     """Return the noise at points, or its mean over some of them if they are many: it is then small."""
     if len(points) <= _MANY_POINTS:
         return noise(points)
-    return np.full(len(points), noise(points[:: len(points) // _MANY_POINTS]).mean())
+    return np.broadcast_to(noise(points[:: len(points) // _MANY_POINTS]).mean(), len(points))
 
 
 def is_affine(guide: Any) -> bool:
@@ -166,32 +167,24 @@ def cross_fit(guide: Any, samples: Samples, seed: int, fit: Fit | None = None) -
     """
     if guide is None:
         return no_guide(samples)
-    few = sum(sample.points.size for sample in samples) < WORTH_THREADS
-    with parallel.at_most(1 if few else None):
-        return _best_form(guide, samples, seed, fit)
-
-
-def _best_form(guide: Any, samples: Samples, seed: int, only: Fit | None) -> CrossFitted:
     kind = GUIDES[guide] if isinstance(guide, str) else None
-    most_rows = kind.most_rows if kind else np.inf
-    if kind is None:
-        forms: tuple[Fit, ...] = (partial(fit_classifier, guide),)
-    else:
-        p, q = (_at_most(most_rows, sample, seed) for sample in samples)
-        forms = (kind.grown(only, p, q),) if only else kind.forms(p, q)
-    folds = tuple(deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in samples)
-    by_moments = bool(kind and kind.by_moments)
+    enough = kind.threads_from if kind else WORTH_THREADS
+    few = sum(sample.points.size for sample in samples) < enough
+    with parallel.at_most(1 if few else None):
+        return _best_form(guide, kind, samples, seed, fit)
+
+
+def _best_form(guide: Any, kind: GuideKind | None, samples: Samples, seed: int, only: Fit | None) -> CrossFitted:
+    forms = _forms(kind, samples, seed, only) if kind else (partial(fit_classifier, guide),)
+    folds = tuple(known_folds(sample, FOLDS, seed) for sample in samples)
+    learnt_from = [_learnt_from(sample, fold, kind, seed) for sample, fold in zip(samples, folds, strict=True)]
     hasty = kind is not None and kind.grows and min(map(len, samples)) >= _MANY_ROWS
     first_folds = _FIRST_FOLDS if hasty else FOLDS
-    for sample in samples:
-        if by_moments and sample.rest is not None:
-            sample.rest.gather()
 
     def models_of(form: Fit, numbers: range) -> list[Guide]:
         def without(fold: int) -> Guide:
             with parallel.single_threaded():
-                parts = (s.subset(f != fold, by_moments) for s, f in zip(samples, folds, strict=True))
-                return form(*(part if by_moments else _at_most(most_rows, part, seed) for part in parts))
+                return form(*(rows_without(fold) for rows_without in learnt_from))
 
         return list(parallel.run(without, numbers, "guides"))
 
@@ -211,6 +204,15 @@ def _best_form(guide: Any, samples: Samples, seed: int, only: Fit | None) -> Cro
     return best
 
 
+def _forms(kind: GuideKind, samples: Samples, seed: int, only: Fit | None) -> tuple[Fit, ...]:
+    """Return the ways to fit a guide that are tried: all, or only one, grown by as much as the rows allow."""
+    p, q = (
+        sample if len(sample) <= kind.most_rows else sample.thinned(int(kind.most_rows), np.random.default_rng(seed))
+        for sample in samples
+    )
+    return (kind.grown(only, p, q),) if only else kind.forms(p, q)
+
+
 def _is_better(guide: CrossFitted, other: CrossFitted, samples: Samples, folds: tuple[NDArray[np.intp], ...]) -> bool:
     """Return whether a guide has a smaller log loss than another at the rows of those folds that it has models for."""
     rows = [np.flatnonzero(fold < len(guide.models)) for fold in folds]
@@ -222,20 +224,33 @@ def _is_better(guide: CrossFitted, other: CrossFitted, samples: Samples, folds: 
     return loss(guide) < loss(other)
 
 
-def _at_most(rows: float, sample: Sample, seed: int) -> Sample:
-    """Return at most so many rows of a sample."""
-    return sample if len(sample) <= rows else sample.thinned(int(rows), np.random.default_rng(seed))
+def _learnt_from(sample: Sample, folds: NDArray[np.intp], kind: GuideKind | None, seed: int) -> Callable[[int], Sample]:
+    """Return a function that takes a fold and returns the rows of a sample that a model without it learns from."""
+    if kind is None or not kind.by_moments:
+        most = kind.most_rows if kind else np.inf
+        return lambda fold: sample.thinned_to(np.flatnonzero(folds != fold), most, np.random.default_rng(seed))
+    if moments_suffice(sample):
+        return without_each_fold(sample, FOLDS, seed).__getitem__
+    if sample.rest is not None:
+        sample.rest.gather()
+    return lambda fold: sample.subset(folds != fold, keep_rest=True)
 
 
 def collect(form: Any, models: tuple[Guide, ...], samples: Samples, folds: tuple[NDArray[np.intp], ...]) -> CrossFitted:
     """Return models without each fold as a guide, with the values of each at the rows that it has not seen."""
     held_out = np.empty(len(samples[0])), np.empty(len(samples[1]))
 
-    def fill(part: tuple[int, int]) -> None:
-        side, number = part
-        rows = np.flatnonzero(folds[side] == number)
+    def fill(part: tuple[int, int, NDArray[np.intp]]) -> None:
+        side, number, rows = part
         with parallel.single_threaded():
             held_out[side][rows] = np.clip(models[number](samples[side].points[rows]), -_LARGEST, _LARGEST)
 
-    parallel.run(fill, list(product((0, 1), range(len(models)))))
+    size = parallel.rows_at_a_time(samples[0].points.shape[1])
+    parts = [
+        (side, number, own[rows])
+        for side, number in product((0, 1), range(len(models)))
+        for own in (np.flatnonzero(folds[side] == number),)
+        for rows in parallel.split(len(own), size)
+    ]
+    parallel.run(fill, parts)
     return CrossFitted(form, models, held_out, (samples[0].points, samples[1].points))

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from vwkde._compute import parallel
 from vwkde._data.sample import Sample
-from vwkde._models.derivatives.mixture import MixtureDerivatives, fit_mixture, marginal_mixture
+from vwkde._models.derivatives.mixture import (
+    MORE_ROWS,
+    MixtureDerivatives,
+    fit_mixture,
+    marginal_mixture,
+    refit_mixture,
+)
 from vwkde._models.gaussian import (
     GaussianModel,
     is_few,
@@ -167,7 +173,9 @@ def mixture_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
 
 
 def _mixture(sample: Sample, like: MixtureDerivatives | None = None) -> MixtureDerivatives:
-    """Fit a mixture to as many independent rows as the sample is worth."""
+    """Fit a mixture to as many independent rows as the sample is worth, starting from `like` if they are many."""
+    if like is not None and len(sample) > MORE_ROWS and len(like.weights) > 1:
+        return refit_mixture(like, sample.points, sample.weight, most=len(sample))
     return fit_mixture(sample.points, sample.weight, like=like, rows=sample.effective_rows)
 
 

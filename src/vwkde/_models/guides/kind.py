@@ -27,6 +27,8 @@ class NoisyGuide(Guide, Protocol):
         """Return the variance of u₀ at points, of shape (n,)."""
 
 
+WORTH_THREADS = 100_000
+"""Numbers in the samples from which most models gain by several threads."""
 Fit = Callable[[Sample, Sample], Guide]
 """Fits a guide to a numerator and a denominator."""
 
@@ -59,6 +61,8 @@ class GuideKind:
     grown
         Takes the form that some ten thousand rows have chosen and samples of many more, and returns the form for
         those. By default it stays.
+    threads_from
+        Numbers in the samples from which several threads gain more time than they lose to the interpreter's lock.
     suits
         Whether the guide is worth trying on these samples, among others.
     """
@@ -73,4 +77,5 @@ class GuideKind:
     grows: bool = False
     grown: Callable[[Fit, Sample, Sample], Fit] = lambda form, _numerator, _denominator: form
     fewer_than: float = np.inf
+    threads_from: int = WORTH_THREADS
     suits: Callable[[Sample, Sample], bool] = lambda _numerator, _denominator: True

@@ -81,5 +81,8 @@ def _length_scale(problem: WeightProblem, random: np.random.Generator) -> float:
 
 def _draw_basis(samples: tuple[Sample, Sample], most: int, random: np.random.Generator) -> Floats:
     """Return at most `most` points of both samples, drawn at random."""
-    points = np.concatenate([sample.points for sample in samples])
-    return points[np.sort(random.choice(len(points), min(len(points), most), replace=False))]
+    p, q = samples
+    rows = len(p) + len(q)
+    chosen = np.sort(random.choice(rows, min(rows, most), replace=False))
+    of_p, of_q = np.split(chosen, [np.searchsorted(chosen, len(p))])
+    return np.concatenate([p.points[of_p], q.points[of_q - len(p)]])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from vwkde._compute import parallel
 from vwkde._compute.devices import send
 from vwkde._compute.resources import Resources
+from vwkde._runtime.lazy import lazy
 from vwkde._runtime.progress import track
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ Floats = NDArray[np.float64]
 
 _BLOCKS_AT_ONCE = 3
 """Blocks of (rows, basis) in memory at the same time."""
+_PARTS_OF_MATRIX = 4
+"""Parts of the normal equations' columns, each computed from its first diagonal entry on: five eighths of the work."""
 
 
 @dataclass(frozen=True)
@@ -33,27 +36,37 @@ class Basis:
     memory_budget: int
 
     def blocks(self, stage: str, *arrays: Floats) -> Iterator[list["Tensor"]]:
-        """Yield blocks of the arrays' rows, on the device."""
+        """Yield blocks of the arrays' rows, on the device: they are sent once, the blocks are parts of them."""
         size = parallel.block_rows(8 * _BLOCKS_AT_ONCE * len(self.points), self.memory_budget)
         rows = parallel.split(len(arrays[0]), size)
+        tensors = [send(array, str(self.points.device)) for array in arrays]
         for block in track(rows, stage, len(rows)):
-            yield [send(array[block], str(self.points.device)) for array in arrays]
+            yield [tensor[block] for tensor in tensors]
 
     def kernel(self, x: "Tensor") -> "Tensor":
-        """Return k_σ(x, z) for all rows and basis points."""
+        """Return k_σ(x, z) for all rows and basis points; constants are columns of the product, not further passes."""
         import torch
 
         scale = 1 / self.length_scale**2
-        columns = -0.5 * scale * self.points.square().sum(dim=1)
-        exponent = torch.addmm(columns, x, self.points.T, alpha=scale)
-        exponent -= 0.5 * scale * x.square().sum(dim=1, keepdim=True)
+        norms = x.square().sum(dim=1, keepdim=True)
+        exponent = torch.cat([scale * x, -0.5 * scale * norms, torch.ones_like(norms)], dim=1) @ self._with_norms
         return exponent.clamp_(max=0).exp_()  # cancellation must not make it exceed one
 
     def design(self, x: "Tensor", direction: "Tensor") -> "Tensor":
         """Return F, the slopes of the basis functions."""
-        slope = direction @ self.points.T
-        slope -= (direction * x).sum(dim=1, keepdim=True)
-        return self.kernel(x).mul_(slope.mul_(1 / self.length_scale**2))
+        import torch
+
+        along = (direction * x).sum(dim=1, keepdim=True)
+        slope = torch.cat([direction, -along], dim=1).mul_(1 / self.length_scale**2) @ self._with_norms[:-1]
+        return self.kernel(x).mul_(slope)
+
+    @lazy
+    def _with_norms(self) -> "Tensor":
+        """The transposed points, a row of ones, and one of −‖z‖²/2σ²."""
+        import torch
+
+        norms = -0.5 / self.length_scale**2 * self.points.square().sum(dim=1, keepdim=True)
+        return torch.cat([self.points, torch.ones_like(norms), norms], dim=1).T.contiguous()
 
 
 def make_basis(points: Floats, length_scale: float, resources: Resources) -> Basis:
@@ -76,7 +89,7 @@ def slopes(basis: Basis, coefficients: Floats, x: Floats, direction: Floats) -> 
 def normal_equations(
     basis: Basis, x: Floats, direction: Floats, unweighted: Floats, importance: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the normal equations of the weight: the matrix and the right-hand side."""
+    """Return the normal equations of the weight: the lower triangle of the matrix, and the right-hand side."""
     import torch
 
     m, device = len(basis.points), basis.points.device
@@ -84,7 +97,9 @@ def normal_equations(
     for rows, along, bias, counts in basis.blocks("weight fit", x, direction, unweighted, importance):
         root = counts.sqrt()
         design = basis.design(rows, along * root[:, None])
-        normal.addmm_(design.T, design, alpha=2 / len(x))
+        for columns in parallel.split(m, -(-m // _PARTS_OF_MATRIX)):
+            below = slice(columns.start, m)
+            normal[below, columns].addmm_(design[:, below].T, design[:, columns], alpha=2 / len(x))
         right.addmv_(design.T, bias * root, alpha=-2 / len(x))
     return normal.cpu().numpy(), right.cpu().numpy()
 
