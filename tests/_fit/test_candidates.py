@@ -178,7 +178,7 @@ def unequal_gaussians(random):
     [
         (unequal_gaussians, "gaussian", "whitened"),
         (lambda r: (np.exp(r.normal(size=(500, 3))), np.exp(r.normal(0.5, 1, size=(500, 3)))), None, "normal scores"),
-        (lambda r: (modes(r, [-3, 0, 3]), modes(r, [-1.5, 1.5, 4.5])), "mixture", "whitened"),
+        (lambda r: (modes(r, [-3, 0, 3], 1), modes(r, [-1.5, 1.5, 4.5], -1)), "mixture", "whitened"),
     ],
 )
 def test_the_data_choose(draw, guide, coordinates):
@@ -187,8 +187,10 @@ def test_the_data_choose(draw, guide, coordinates):
     assert ratio.diagnostics_["coordinates"] == coordinates
 
 
-def modes(random, centres):
-    return np.column_stack([random.choice(centres, 500) + 0.3 * random.normal(size=500), random.normal(size=500)])
+def modes(random, centres, side):
+    """Return rows around three points of a triangle."""
+    corners = np.column_stack([centres, side * np.array([-1.0, 1.0, -1.0])])
+    return corners[random.integers(3, size=500)] + 0.3 * random.normal(size=(500, 2))
 
 
 def test_a_bandwidth_given_is_kept():

@@ -6,8 +6,8 @@ their losses hardly differ although their bias does. Averages have a second way 
 (see `stacking`).
 
 The best of many candidates owes part of its small loss to the rows that it was judged by. So where averages use the log
-ratio at a row, shares and coefficients come from the other rows: those outside the fold that the row belongs to. They do
-not show whether the model that is used at the row failed, as a mixture can that loses a component without some rows.
+ratio at a row, shares and coefficients come from the other rows: those outside the fold that the row belongs to. They
+do not show whether the model that is used at the row failed, as a mixture can that loses a component without some rows.
 So a candidate that fails in one fold is left out of all.
 """
 
