@@ -127,16 +127,34 @@ def test_the_credit_for_noise_never_makes_a_loss_smaller_than_the_best_possible(
     assert min(c.average_loss for c in alone) < truth + 0.05
 
 
+def with_a_fold_spoilt(found, which, folds, by):
+    """Return candidates of which one says the opposite of the truth at the rows of the first fold."""
+    sides = zip(found[which].at_samples, folds, (-by, by), strict=True)
+    spoilt = tuple(np.where(fold == 0, wrong, u) for u, fold, wrong in sides)
+    return [replace(c, at_samples=spoilt) if i == which else c for i, c in enumerate(found)]
+
+
+def test_a_candidate_that_fails_in_one_fold_has_no_share_in_any():
+    """The rows outside a fold cannot show that the model that is used in it has failed."""
+    found = candidates(*mean_difference(2, 0.5).sample(200), (None, "gaussian"))
+    best = int(np.argmax(shares(found, averages=True)))
+    before = combine(found, 0, stacked=True)
+    after = combine(with_a_fold_spoilt(found, best, before.mean.folds, by=5.0), 0, stacked=True)
+    assert before.mean.shares[0, best] > 0
+    for share in (after.pointwise, after.average, *after.mean.shares, *after.stack.shares):
+        assert share[best] == 0
+        assert np.sum(share) > 0
+    alone = combine(with_a_fold_spoilt(found[:1], 0, before.mean.folds, by=5.0), 0, stacked=True)
+    assert alone.average == [1]  # unless there is nothing else
+
+
 def test_shares_in_averages_come_from_rows_outside_the_fold():
     p, q = mean_difference(2, 0.0).sample(40)
     found = candidates(p, q, (None, "gaussian"))
     worst = int(np.argmax(shares(found, averages=True)))
     before = combine(found, 0, stacked=True)
-    sides = zip(found[worst].at_samples, before.mean.folds, (-30.0, 30.0), strict=True)
-    spoilt = tuple(np.where(fold == 0, wrong, u) for u, fold, wrong in sides)
-    changed = [replace(c, at_samples=spoilt) if i == worst else c for i, c in enumerate(found)]
-    after = combine(changed, 0, stacked=True)
-    assert after.average[worst] == 0
+    after = combine(with_a_fold_spoilt(found, worst, before.mean.folds, by=0.15), 0, stacked=True)
+    assert after.average[worst] < before.average[worst] - 0.01
     for old, new in ((before.mean, after.mean), (before.stack, after.stack)):
         np.testing.assert_allclose(new.shares[0], old.shares[0], atol=1e-9)
         assert np.abs(new.shares[1] - old.shares[1]).max() > 0.01
@@ -161,7 +179,7 @@ def unequal_gaussians(random):
     [
         (unequal_gaussians, "gaussian", "whitened"),
         (lambda r: (np.exp(r.normal(size=(500, 3))), np.exp(r.normal(0.5, 1, size=(500, 3)))), None, "normal scores"),
-        (lambda r: (modes(r, [-3, 0, 3]), modes(r, [-1.5, 1.5, 4.5])), "mixture", "whitened"),
+        (lambda r: (modes(r, [-3, 0, 3], 1), modes(r, [-1.5, 1.5, 4.5], -1)), "mixture", "whitened"),
     ],
 )
 def test_the_data_choose(draw, guide, coordinates):
@@ -170,8 +188,10 @@ def test_the_data_choose(draw, guide, coordinates):
     assert ratio.diagnostics_["coordinates"] == coordinates
 
 
-def modes(random, centres):
-    return np.column_stack([random.choice(centres, 500) + 0.3 * random.normal(size=500), random.normal(size=500)])
+def modes(random, centres, side):
+    """Return rows around three points of a triangle."""
+    corners = np.column_stack([centres, side * np.array([-1.0, 1.0, -1.0])])
+    return corners[random.integers(3, size=500)] + 0.3 * random.normal(size=(500, 2))
 
 
 def test_a_bandwidth_given_is_kept():

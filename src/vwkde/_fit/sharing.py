@@ -6,7 +6,9 @@ their losses hardly differ although their bias does. Averages have a second way 
 (see `stacking`).
 
 The best of many candidates owes part of its small loss to the rows that it was judged by. So where averages use the log
-ratio at a row, shares and coefficients come from the other rows: those outside the fold that the row belongs to.
+ratio at a row, shares and coefficients come from the other rows: those outside the fold that the row belongs to. They
+do not show whether the model that is used at the row failed, as a mixture can that loses a component without some rows.
+So a candidate that fails in one fold is left out of all.
 """
 
 from collections.abc import Callable
@@ -22,10 +24,11 @@ from vwkde._fit.candidates import Candidate, FormKey
 from vwkde._fit.stacking import fit_stack
 from vwkde._models.folds import known_folds
 from vwkde._models.guides.cross_fit import FOLDS
-from vwkde._models.log_loss import log_loss, mean_loss
+from vwkde._models.log_loss import AtBoth, log_loss, mean_loss
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 Folds = tuple[Ints, Ints]
 """The fold of each row of the numerator, and of each row of the denominator."""
 
@@ -34,6 +37,8 @@ _TEMPERATURE = 0.5
 _SMALLEST_SHARE = 0.01
 _IGNORANCE = np.log(2) + 1e-12
 """The loss of a ratio that is one everywhere: a candidate with a larger loss is worse than no estimate."""
+_FAILED, _CLEARLY = 0.1, 3.0
+"""Nats, and standard errors, by which the loss in one fold exceeds that of no estimate if the fold's model failed."""
 _MOST_STACKED = 8
 """Candidates in the stack: the best ones, each with its best bandwidth."""
 _MOST_ROWS_STACKED = 10_000
@@ -99,11 +104,12 @@ class Ways(NamedTuple):
 
 def combine(candidates: list[Candidate], seed: int, stacked: bool) -> Ways:
     """Return how candidates combine; with `stacked`, by the stack too."""
+    sound = _sound(candidates, _deal(candidates, seed))
     return Ways(
-        shares(candidates, averages=False),
-        shares(candidates, averages=True),
-        _mean_by_fold(candidates, seed),
-        _stack_by_fold(candidates, seed) if stacked else None,
+        shares(candidates, False, sound),
+        shares(candidates, True, sound),
+        _mean_by_fold(candidates, sound, seed),
+        _stack_by_fold(candidates, sound, seed) if stacked else None,
     )
 
 
@@ -121,15 +127,34 @@ def trust(stack: FoldShares, candidates: list[Candidate], average: list[float]) 
     return float(np.exp(-_TEMPERATURE * _rows(samples) * max(0.0, excess)))
 
 
-def shares(candidates: list[Candidate], averages: bool) -> list[float]:
-    """Return the share of each candidate in the answer, for averages or for single points."""
+def shares(candidates: list[Candidate], averages: bool, sound: Mask | None = None) -> list[float]:
+    """Return the share of each candidate in the answer, for averages or for single points; of all, or of sound ones."""
     samples = candidates[0].space.samples
 
     def loss(candidate: Candidate) -> float:
         return candidate.average_loss if averages else candidate.loss
 
     losses = np.array(parallel.run_if_many(loss, candidates, len(samples[0])))
+    losses = losses if sound is None else np.where(sound, losses, np.inf)
     return list(_shares(candidates, averages, losses, _rows(samples)))
+
+
+def _sound(candidates: list[Candidate], folds: Folds) -> Mask:
+    """Mark the candidates whose model did not fail in any fold; all of them, if every one failed."""
+    samples = candidates[0].space.samples
+    failed = np.array([_failed(c.average_terms, samples, folds) for c in candidates])
+    return failed if failed.all() else ~failed
+
+
+def _failed(terms: AtBoth, samples: tuple[Sample, Sample], folds: Folds) -> bool:
+    """Return whether loss terms clearly exceed those of no estimate at the rows of some fold."""
+    excess, variance = np.full(FOLDS, -_IGNORANCE), np.zeros(FOLDS)
+    for each, fold, sample in zip(terms, folds, samples, strict=True):
+        share = 0.5 * sample.weight / _by_fold(sample.weight, fold)[fold]
+        means = _by_fold(share * each, fold)
+        excess += means
+        variance += _by_fold((share * (each - 2 * means[fold])) ** 2, fold)
+    return bool((excess > np.maximum(_FAILED, _CLEARLY * np.sqrt(variance))).any())
 
 
 def _shares(candidates: list[Candidate], averages: bool, losses: Floats, rows: float) -> Floats:
@@ -155,8 +180,8 @@ def _deal(candidates: list[Candidate], seed: int) -> Folds:
     return p, q
 
 
-def _mean_by_fold(candidates: list[Candidate], seed: int) -> FoldShares:
-    """Return the mean of the best candidates by the rows outside each fold."""
+def _mean_by_fold(candidates: list[Candidate], sound: Mask, seed: int) -> FoldShares:
+    """Return the mean of the best sound candidates by the rows outside each fold."""
     folds, samples = _deal(candidates, seed), candidates[0].space.samples
     losses, parts = np.zeros((FOLDS, len(candidates))), []
     for side, (fold, sample) in enumerate(zip(folds, samples, strict=True)):
@@ -166,6 +191,7 @@ def _mean_by_fold(candidates: list[Candidate], seed: int) -> FoldShares:
         losses += 0.5 * (sums.sum(axis=0) - sums) / outside[:, None]
         parts.append(outside / weight.sum())
     rows = [_rows(samples, (p, q)) for p, q in zip(*parts, strict=True)]
+    losses[:, ~sound] = np.inf
     by_fold = [_shares(candidates, True, *each) for each in zip(losses, rows, strict=True)]
     return FoldShares(np.array(by_fold), np.zeros(FOLDS), folds)
 
@@ -175,8 +201,8 @@ def _by_fold(values: Floats, fold: Ints) -> Floats:
     return np.asarray(np.bincount(fold, weights=values, minlength=FOLDS), dtype=np.float64)
 
 
-def _stack_by_fold(candidates: list[Candidate], seed: int) -> FoldShares:
-    """Return the stack of the best candidates by the rows outside each fold."""
+def _stack_by_fold(candidates: list[Candidate], sound: Mask, seed: int) -> FoldShares:
+    """Return the stack of the best sound candidates by the rows outside each fold."""
     p, q = _deal(candidates, seed)
     by_fold, levels = np.zeros((FOLDS, len(candidates))), np.zeros(FOLDS)
     for fold in range(FOLDS):
@@ -184,6 +210,7 @@ def _stack_by_fold(candidates: list[Candidate], seed: int) -> FoldShares:
         samples = [sample.subset(rows) for sample, rows in zip(candidates[0].space.samples, counted, strict=True)]
         both = samples[0], samples[1]
         losses = np.array([mean_loss((c.terms[0][counted[0]], c.terms[1][counted[1]]), both) for c in candidates])
+        losses[~sound] = np.inf
         start = _shares(candidates, False, losses, _rows(both))
         chosen = _to_stack(candidates, losses)
         at_rows = [(c.at_samples[0][counted[0]], c.at_samples[1][counted[1]]) for c in (candidates[i] for i in chosen)]
@@ -200,6 +227,7 @@ def _at_most(counted: NDArray[np.bool_], rows: int) -> Ints:
 def _to_stack(candidates: list[Candidate], losses: Floats) -> Ints:
     """Return the best candidates by these losses, each with its best bandwidth."""
     best = np.flatnonzero(_best_bandwidths(candidates, losses, alone_too=True))
+    best = best[np.isfinite(losses[best])]
     return best[np.argsort(losses[best], kind="stable")[:_MOST_STACKED]]
 
 

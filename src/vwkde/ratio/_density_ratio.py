@@ -54,8 +54,9 @@ class DensityRatio(RatioWeights, html.ShownWhenFitted, BaseEstimator):  # type: 
 
         - "auto": chooses guide, bandwidth, weight and coordinates from the data.
         - None: the paper's form, without a guide.
-        - "gaussian", "shared-gaussian" (with one covariance), "shrunk-gaussian", "student" (heavy tails), "mixture",
-          "paired-mixture" (both start from a common one): models of both densities.
+        - "gaussian", "shared-gaussian" (with one covariance), "shrunk-gaussian", "student" (heavy tails), "independent"
+          (linear mixtures of independent columns), "mixture", "paired-mixture" (both start from a common one),
+          "shared-mixture" (the same clusters in both samples, in other proportions): models of both densities.
         - "logistic", "waves" (sines along a few directions), "radial" (a curve of the distance from the centre),
           "additive", "boosting", or any scikit-learn classifier: the log odds of a cross-fitted classifier.
         - a list of such names and classifiers: like "auto", with these guides alone to choose among.

@@ -22,10 +22,12 @@ from vwkde._models.guides.densities import (
     have_heavy_tails,
     mixture_forms,
 )
+from vwkde._models.guides.independent import fit_independent, have_independent_columns
 from vwkde._models.guides.kind import Fit, GuideKind
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
 from vwkde._models.guides.paired_mixtures import grown_pair, paired_mixture_forms
 from vwkde._models.guides.radial import fit_radial, have_shells
+from vwkde._models.guides.shared_mixture import have_clusters, shared_mixture_forms
 from vwkde._models.guides.waves import have_waves, wave_forms
 
 
@@ -52,6 +54,14 @@ GUIDES: dict[str, GuideKind] = {
         normal_scores_up_to=0,
         most_rows=50_000,
         suits=have_heavy_tails,
+    ),
+    "independent": GuideKind(
+        _always(fit_independent),
+        fewest_rows=100,
+        affine=True,
+        normal_scores_up_to=0,
+        most_rows=20_000,
+        suits=have_independent_columns,
     ),
     "logistic": GuideKind(
         _always(*(partial(fit_logistic, inverse) for inverse in INVERSE_RIDGES)),
@@ -84,7 +94,7 @@ GUIDES: dict[str, GuideKind] = {
         grown=grown_pair,
         threads_from=50_000,
     ),
-    # An increasing map of each column hardly changes the next two guides.
+    # An increasing map of each column hardly changes the next three guides.
     "additive": GuideKind(
         _always(partial(fit_classifier, ADDITIVE)),
         fewest_rows=100,
@@ -94,6 +104,14 @@ GUIDES: dict[str, GuideKind] = {
     ),
     "boosting": GuideKind(
         boosting_forms, fewest_rows=100, affine=False, normal_scores_up_to=0, most_rows=100_000, grows=True
+    ),
+    "shared-mixture": GuideKind(
+        shared_mixture_forms,
+        fewest_rows=50,
+        affine=False,
+        normal_scores_up_to=0,
+        most_rows=20_000,
+        suits=have_clusters,
     ),
 }
 """Guides by name, in the order in which they are tried."""
