@@ -35,3 +35,11 @@ def test_columns_that_do_not_vary_or_are_copies_do_no_harm():
     found = fit_line(p, q, 1.0)
     assert found.coefficients[0] == pytest.approx(found.coefficients[1])
     assert found.coefficients[2] == 0
+
+
+def test_many_features_have_the_same_minimum():
+    random = np.random.default_rng(2)
+    p, q = sample(random.normal(0.1, 1, (150, 65))), sample(random.normal(size=(150, 65)))
+    found, expected = fit_line(p, q, 0.1), by_scikit_learn(p, q, 0.1)
+    np.testing.assert_allclose(found.coefficients, expected.coef_[0], atol=1e-4)
+    assert found.intercept == pytest.approx(expected.intercept_[0], abs=1e-4)

@@ -4,12 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 
 from vwkde._coordinates.axes import principal_axes
 from vwkde._data.sample import Sample
 from vwkde._models.gaussian import pooled_covariance
-from vwkde._models.guides.classifiers import fit_classifier
 from vwkde._models.guides.newton import fit_line
 from vwkde._models.products import product_count, square_places, write_products
 
@@ -17,8 +15,6 @@ Floats = NDArray[np.float64]
 
 INVERSE_RIDGES = (0.001, 0.01, 0.1, 1.0)
 """Ridges to choose from, as scikit-learn's C, the strongest first."""
-_FEW_FEATURES, _FEW_ROWS = 60, 5_000
-"""Features and rows of both samples up to which Newton's method is the quicker way."""
 _MOST_FEATURES = 2_000
 """With more quadratic features than this the guide is linear."""
 
@@ -48,10 +44,7 @@ def fit_logistic(inverse_ridge: float, numerator: Sample, denominator: Sample) -
     if not root.shape[1]:  # rows that are all equal, without the few that differ
         return QuadraticLogistic(centre, root, 0.0, np.zeros(0))
     p, q = (replace(s, points=quadratic_features((s.points - centre) @ root)) for s in samples)
-    if p.points.shape[1] <= _FEW_FEATURES and len(p) + len(q) <= _FEW_ROWS:
-        return QuadraticLogistic(centre, root, *fit_line(p, q, inverse_ridge))
-    model = fit_classifier(LogisticRegression(C=inverse_ridge, tol=1e-6, max_iter=1_000), p, q).classifier
-    return QuadraticLogistic(centre, root, float(model.intercept_[0]), model.coef_[0])
+    return QuadraticLogistic(centre, root, *fit_line(p, q, inverse_ridge))
 
 
 def quadratic_features(x: Floats) -> Floats:

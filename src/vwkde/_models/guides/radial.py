@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 
 from vwkde._coordinates.axes import principal_axes
 from vwkde._data.sample import Sample
 from vwkde._models.gaussian import pooled_covariance
-from vwkde._models.guides.classifiers import AdditiveSplines, fit_classifier
+from vwkde._models.guides.classifiers import AdditiveSplines
+from vwkde._models.guides.newton import fit_line
 from vwkde._models.guides.residuals import unexplained
 
 Floats = NDArray[np.float64]
@@ -66,8 +66,8 @@ def fit_radial(numerator: Sample, denominator: Sample) -> Radial:
     knots = _MORE_KNOTS if min(map(len, samples)) >= _MANY_ROWS else _KNOTS
     guide = replace(guide, splines=AdditiveSplines(knots).fit(distance(z)))
     p, q = (replace(sample, points=guide.features(sample.points)) for sample in samples)
-    model = fit_classifier(LogisticRegression(C=_INVERSE_RIDGE, tol=1e-5, max_iter=1_000), p, q).classifier
-    return replace(guide, intercept=float(model.intercept_[0]), coefficients=model.coef_[0])
+    intercept, coefficients = fit_line(p, q, _INVERSE_RIDGE)
+    return replace(guide, intercept=intercept, coefficients=coefficients)
 
 
 def have_shells(numerator: Sample, denominator: Sample) -> bool:
