@@ -7,6 +7,7 @@ place as well. When images are added, what is known about marks stays, and so do
 """
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,19 +26,23 @@ from vwkde.inspection.model.tails import Tail, fit_tail
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
+Shares = tuple[float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
 class Both:
-    """What good images have: tails of the scores of texture and of marks and of the peak of the map, and rarities."""
+    """What good images have: tails of the scores of texture and of marks and of the peak of the map, and rarities.
+
+    `shares` is how much each of the three counts in the score of an image.
+    """
 
     tail: Tail
     rarities: Rarities
+    shares: Shares
 
     def score(self, values: Floats) -> Floats:
-        """Return the mean rarity of the two scores and the peak, (…, 3); the peak counts as much as the others."""
-        rare = self.tail(values)
-        return np.asarray((rare[..., :2].mean(axis=-1) + rare[..., 2]) / 2)
+        """Return the mean rarity of the two scores and the peak, (…, 3)."""
+        return np.asarray(self.tail(values) @ np.array(self.shares))
 
     def map(self, texture: Comparison, marks: MarkComparison) -> Floats:
         """Return how rare each place is in good images, in nats, at the size of measurement."""
@@ -55,6 +60,9 @@ class LearntCombined(Learnt):
     `kept_values` are the score of each by its marks alone and the peak of its map without surroundings, (images, 2):
     what its score is made of, and what more images do not change.
     """
+
+    shares: ClassVar[Shares] = (0.25, 0.25, 0.5)
+    """How much texture, marks and the peak of the map count: the peak as much as the other two."""
 
     marking: Marking
     known: KnownMarks
@@ -115,7 +123,7 @@ def learn_combined(
     sums = library.mutual_sums(resources=resources)
     shape = marking.shape(seen.shape)
     known, marks = learn_marks(seen.marks, shape, seed)
-    both, values, peaks = fit_both(library.left_out(sums, resources), marks, shape, marking)
+    both, values, peaks = fit_both(library.left_out(sums, resources), marks, shape, marking, LearntCombined.shares)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
     thresholds = calibrate(both.score(values), false_reject_rate), Calibration(peaks, false_reject_rate)
     learnt = (features, *images, coordinates, library, sums, *thresholds)
@@ -123,11 +131,11 @@ def learn_combined(
 
 
 def fit_both(
-    texture: list[Comparison], marks: list[MarkComparison], shape: tuple[int, ...], marking: Marking
+    texture: list[Comparison], marks: list[MarkComparison], shape: tuple[int, ...], marking: Marking, shares: Shares
 ) -> tuple[Both, Floats, Floats]:
     """Return what good images have, scores and peaks of each, (images, 3), and the peaks of what maps show."""
     pairs = [(one.log_ratio, other.excess) for one, other in zip(texture, marks, strict=True)]
     rarities = fit_rarities(pairs, shape, marking.patches)
     peaks, shown = np.transpose(run(lambda pair: rarities.peaks(rarities.map(pair)), pairs))
     values = np.stack([[each.score for each in texture], [each.score for each in marks], peaks], axis=-1)
-    return Both(fit_tail(values), rarities), values, shown
+    return Both(fit_tail(values), rarities, shares), values, shown

@@ -5,7 +5,7 @@ the earlier ones stay: more patches could only lower them, so the threshold errs
 """
 
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from vwkde.inspection.model.coordinates import fit_rotated_coordinates
 from vwkde.inspection.model.features import FeatureSet, marking_of
 from vwkde.inspection.model.known_marks import learn_marks
 from vwkde.inspection.model.learnt import Learnt
-from vwkde.inspection.model.learnt_combined import LearntCombined, fit_both
+from vwkde.inspection.model.learnt_combined import LearntCombined, Shares, fit_both
 from vwkde.inspection.model.measuring import Measured, mapped
 from vwkde.inspection.model.nearest import NearestPatches, keep_patches
 
@@ -27,6 +27,9 @@ NO_SUMS = np.empty((0, 0))
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LearntNearest(LearntCombined):
     """What was learnt from the good images of a surface; `library` is of `NearestPatches`, and `sums` are empty."""
+
+    shares: ClassVar[Shares] = (0.5, 0.0, 0.5)
+    """A network sees most marks by itself, and parts may lie in any direction: marks count in the map alone."""
 
     def more(self, seen: Measured, false_reject_rate: float, resources: Resources) -> Learnt:
         """Return what is known with more good images; coordinates, bandwidths, marks and tails do not change."""
@@ -69,7 +72,7 @@ def learn_nearest(seen: Measured, features: FeatureSet, seed: int, false_reject_
     library = keep_patches(patches, features.worst or patches.shape[1], seed)
     shape = marking.shape(seen.shape)
     known, marks = learn_marks(seen.marks, shape, seed)
-    both, values, peaks = fit_both(library.left_out(patches), marks, shape, marking)
+    both, values, peaks = fit_both(library.left_out(patches), marks, shape, marking, LearntNearest.shares)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
     thresholds = calibrate(both.score(values), false_reject_rate), Calibration(peaks, false_reject_rate)
     learnt = (features, *images, coordinates, library, NO_SUMS, *thresholds)

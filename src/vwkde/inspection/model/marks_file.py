@@ -43,7 +43,7 @@ def with_marks(
     shape = marking.shape(learnt.image_shape)
     _check(arrays, len(learnt.names), shape, marking.patches)
     known = KnownMarks(shape, arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"]))
-    both = Both(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"], marking.patches))
+    both = Both(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"], marking.patches), kind.shares)
     same = {field.name: getattr(learnt, field.name) for field in fields(learnt)}
     return kind(**same, marking=marking, known=known, kept_values=arrays["kept_values"], both=both)
 
