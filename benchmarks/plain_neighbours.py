@@ -2,8 +2,8 @@
 
 Of the patches of all good images, 10,000 are kept: always the one that is farthest from those before (Roth et al.,
 "Towards total recall in industrial anomaly detection", CVPR 2022). To save time, they are chosen from 100,000 patches,
-in 32 random directions. The map is the distance to the nearest kept patch, the score is its peak. There is no
-threshold, so no image is rejected.
+in 32 random directions. The map is the distance to the nearest kept patch, the score is its peak. Outlines are where
+the map has at least half of that. There is no threshold, so no image is rejected.
 """
 
 from collections.abc import Iterable
@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde.inspection.model.features import as_features
+from vwkde.inspection.model.regions import Region, find_regions, near_peak
 
 Singles = NDArray[np.float32]
 
 _KEPT, _OFFERED, _DIRECTIONS, _BLOCK = 10_000, 100_000, 32, 512
+_PART_OF_PEAK = 0.5
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,11 @@ class Found:
     log_ratio: Singles
     milliseconds: float
     rejected: bool = False
+
+    @property
+    def outlines(self) -> list[Region]:
+        """The regions where the map is high."""
+        return find_regions(self.log_ratio, near_peak(self.log_ratio, _PART_OF_PEAK))
 
 
 class PlainNeighbours:

@@ -12,6 +12,8 @@ pytest.importorskip("onnxruntime")
 
 from support.onnx_file import network
 from support.serving import as_seen, surface
+from vwkde.inspection.data.layouts import Item
+from vwkde.inspection.runs.evaluator import Evaluator
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
 plain_neighbours = importlib.import_module("plain_neighbours")
@@ -44,3 +46,7 @@ def test_a_defect_has_the_highest_score_and_is_located(tmp_path):
     row, column = np.unravel_index(found.log_ratio.argmax(), found.log_ratio.shape)
     assert 36 <= row < 76
     assert 36 <= column < 76
+    evaluator = Evaluator(0.05)
+    for name, defective, result in (("good", False, plain), ("bad", True, found)):
+        evaluator.add(Item(name, tmp_path / name, defective=defective), result, (defect == 1) if defective else None)
+    assert evaluator.evaluate().values["voc_average_precision"] == 1

@@ -9,7 +9,7 @@ from vwkde.inspection.model.container import read_container, write_container
 from vwkde.inspection.model.features import marking_of
 from vwkde.inspection.model.interpolation import enlarged, shrunk, working_shape
 from vwkde.inspection.model.known_marks import MarkComparison, learn_marks
-from vwkde.inspection.model.learnt_combined import Both
+from vwkde.inspection.model.learnt_combined import Both, LearntCombined
 from vwkde.inspection.model.library import Comparison
 from vwkde.inspection.model.map_colours import map_colours
 from vwkde.inspection.model.mark_filters import DIRECTIONS, KINDS, strengths
@@ -120,7 +120,7 @@ def good_pairs(count=20):
 
 def test_what_differs_in_texture_and_marks_at_one_place_scores_higher():
     rarities = fit_rarities(good_pairs(), (SIZE, SIZE))
-    both = Both(Tail(np.zeros(3), np.ones(3)), rarities)
+    both = Both(Tail(np.zeros(3), np.ones(3)), rarities, LearntCombined.shares)
     in_first_patch, far = (7, 7), (30, 30)
     peaks = [both.map(*pair_at(0, cell)).max() for cell in (in_first_patch, far)]
     assert peaks[0] > 1.1 * peaks[1]

@@ -142,6 +142,17 @@ def test_a_patch_like_no_other_counts_in_full(library):
     assert far > 0.5 * nearest**2 / (2 * library.bandwidth**2) > 50
 
 
+def test_a_patch_like_no_other_counts_in_full_among_the_worst_if_asked_for(library):
+    query = surface()
+    query[0] = 12
+    few = replace(library, worst=5)
+    left_out, in_full = (replace(few, at_least_itself=asked).compare(query).log_ratio for asked in (False, True))
+    nearest = np.linalg.norm(library.patches - query[0], axis=2).min()
+    assert in_full[0] > 0.5 * nearest**2 / (2 * library.bandwidth**2) > left_out[0] + 50
+    usual = left_out[1:] == in_full[1:]  # where other patches of the image are near, nothing changes
+    assert usual.mean() > 0.5
+
+
 def test_the_bias_of_far_patches_hardly_counts():
     """For one standard normal, h²/2 · ∇²p/p is h²/2 · (|x|² − d)."""
     points = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [10.0, 0.0, 0.0]])

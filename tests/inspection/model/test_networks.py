@@ -85,6 +85,14 @@ def test_a_model_without_marks_from_an_earlier_checkout_is_refused(inspector, tm
         SurfaceInspector.load(path)
 
 
+def test_marks_count_in_the_map_alone(inspector, tmp_path):
+    inspector.save(tmp_path / "part.vwkde")
+    for each in (inspector, SurfaceInspector.load(tmp_path / "part.vwkde")):
+        both = each._learnt.both
+        few, many, higher = both.score(np.array([[2.0, 1.0, 3.0], [2.0, 99.0, 3.0], [2.0, 1.0, 4.0]]))
+        assert few == many < higher
+
+
 def test_nothing_in_the_ignored_part_changes_a_score_or_the_map(file):
     ignore = np.zeros((128, 128), dtype=bool)
     ignore[:, 90:] = True

@@ -1,7 +1,17 @@
 import numpy as np
 import pytest
+from scipy import ndimage
 
-from vwkde.inspection.model.rarity import LEVELS, bends, counted, fit_rarities, places_of, strong
+from vwkde.inspection.model.rarity import (
+    LEVELS,
+    bends,
+    counted,
+    fit_rarities,
+    places_of,
+    strong,
+    with_surroundings,
+)
+from vwkde.inspection.model.regions import find_regions, near_peak
 
 SHAPE = (96, 96)
 
@@ -71,3 +81,24 @@ def test_a_copy_on_which_good_images_vary_hides_no_defect_on_another():
     row, column = np.unravel_index(shown.argmax(), SHAPE)
     assert abs(row - 40.5) < 3
     assert abs(column - 60.5) < 3
+
+
+@pytest.mark.parametrize("shape", [(256, 256), (130, 517)])
+def test_a_map_shows_the_mean_around_each_place_too(shape):
+    values = ndimage.gaussian_filter(np.random.default_rng(1).exponential(size=shape), 3.0)
+    around = ndimage.gaussian_filter(values, min(shape) / 32)
+    away = np.abs(with_surroundings(values) - (values + around) / 2)[8:-8, 8:-8]  # edges are less exact
+    assert away.max() < 0.1 * np.abs(values - around).max()
+
+
+@pytest.mark.parametrize("shape", [(32, 33), (130, 517)])
+def test_surroundings_do_not_change_an_even_map(shape):
+    np.testing.assert_allclose(with_surroundings(np.full(shape, 3.0)), 3.0)
+
+
+def test_a_row_of_peaks_is_one_region():
+    dots = np.zeros((256, 256))
+    dots[128, 60:186:14] = 1
+    values = 100 * ndimage.gaussian_filter(dots, 4.0)
+    regions = [len(find_regions(each, near_peak(each, 0.5))) for each in (values, with_surroundings(values))]
+    assert regions == [9, 1]

@@ -35,6 +35,11 @@ class LayerGrid:
     least: int = 128
     most: int = 512 * 512
 
+    @property
+    def surroundings(self) -> bool:
+        """Whether a map shows the surroundings of each place, too: layers are averages already."""
+        return False
+
     def seen(self, image_shape: tuple[int, ...]) -> Shape:
         """Return the shape of the copy of an image that the network sees.
 

@@ -5,7 +5,7 @@ the earlier ones stay: more patches could only lower them, so the threshold errs
 """
 
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from vwkde.inspection.model.coordinates import fit_rotated_coordinates
 from vwkde.inspection.model.features import FeatureSet, marking_of
 from vwkde.inspection.model.known_marks import learn_marks
 from vwkde.inspection.model.learnt import Learnt
-from vwkde.inspection.model.learnt_combined import LearntCombined, fit_both
+from vwkde.inspection.model.learnt_combined import LearntCombined, Shares, fit_both
 from vwkde.inspection.model.measuring import Measured, mapped
 from vwkde.inspection.model.nearest import NearestPatches, keep_patches
 
@@ -28,6 +28,9 @@ NO_SUMS = np.empty((0, 0))
 class LearntNearest(LearntCombined):
     """What was learnt from the good images of a surface; `library` is of `NearestPatches`, and `sums` are empty."""
 
+    shares: ClassVar[Shares] = (0.5, 0.0, 0.5)
+    """A network sees most marks by itself, and parts may lie in any direction: marks count in the map alone."""
+
     def more(self, seen: Measured, false_reject_rate: float, resources: Resources) -> Learnt:
         """Return what is known with more good images; coordinates, bandwidths, marks and tails do not change."""
         del resources
@@ -35,13 +38,14 @@ class LearntNearest(LearntCombined):
         library = self._nearest.grown(patches, seed=count)
         marks = [self.known.compare(image) for image in seen.marks]
         pairs = list(zip(library.left_out(patches, first=count), marks, strict=True))
-        values = np.array([[*(each.score for each in pair), self.both.map(*pair).max()] for pair in pairs])
+        joint, shown = np.transpose([self.both.peaks(*pair) for pair in pairs])
+        values = np.column_stack([[[each.score for each in pair] for pair in pairs], joint])
         return replace(
             self.with_images(seen),
             library=library,
-            mark_scores=np.append(self.mark_scores, values[:, 1]),
+            kept_values=np.concatenate([self.kept_values, values[:, 1:]]),
             scores=calibrate(np.append(self.scores.scores, self.both.score(values)), false_reject_rate),
-            peaks=Calibration(np.append(self.peaks.scores, values[:, 2]), false_reject_rate),
+            peaks=Calibration(np.append(self.peaks.scores, shown), false_reject_rate),
         )
 
     def fewer(self, count: int, false_reject_rate: float, resources: Resources) -> Learnt:
@@ -50,7 +54,7 @@ class LearntNearest(LearntCombined):
         return replace(
             self.with_first(count),
             library=self._nearest.fewer(count),
-            mark_scores=self.mark_scores[:count],
+            kept_values=self.kept_values[:count],
             scores=calibrate(self.scores.scores[:count], false_reject_rate),
             peaks=Calibration(self.peaks.scores[:count], false_reject_rate),
         )
@@ -68,8 +72,8 @@ def learn_nearest(seen: Measured, features: FeatureSet, seed: int, false_reject_
     library = keep_patches(patches, features.worst or patches.shape[1], seed)
     shape = marking.shape(seen.shape)
     known, marks = learn_marks(seen.marks, shape, seed)
-    both, values = fit_both(library.left_out(patches), marks, shape, marking)
+    both, values, peaks = fit_both(library.left_out(patches), marks, shape, marking, LearntNearest.shares)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
-    thresholds = calibrate(both.score(values), false_reject_rate), Calibration(values[:, 2], false_reject_rate)
+    thresholds = calibrate(both.score(values), false_reject_rate), Calibration(peaks, false_reject_rate)
     learnt = (features, *images, coordinates, library, NO_SUMS, *thresholds)
-    return LearntNearest(*learnt, marking=marking, known=known, mark_scores=values[:, 1], both=both)
+    return LearntNearest(*learnt, marking=marking, known=known, kept_values=values[:, 1:], both=both)

@@ -59,7 +59,8 @@ class Library:
     """Patches of good images, (images, patches, columns), in coordinates where they have unit covariance.
 
     The nearest `candidates` good images are compared closely. `worst` is how many patches make up the score; None for
-    all.
+    all. With `at_least_itself`, a patch is at least as likely in its own image as one identical patch would make it,
+    also if only the worst count: otherwise the inside of a defect, where few patches are alike, hardly shows in maps.
     """
 
     patches: Singles
@@ -67,6 +68,7 @@ class Library:
     length_scale: float
     candidates: int
     worst: int | None = None
+    at_least_itself: bool = False
 
     def grown(self, patches: Singles) -> "Library":
         """Return the library with more good images."""
@@ -133,7 +135,8 @@ class Library:
         good = self.patches[candidates].reshape(-1, patches.shape[1])
         good = good[:: -(-len(good) // POOLED)]
         own = self._estimate(patches, resources=resources)
-        log_ratio = own.left_out() - self._estimate(good, resources=resources).log_density(own.sample.points)
+        here = _at_least_itself(own) if self.at_least_itself else own.left_out()
+        log_ratio = here - self._estimate(good, resources=resources).log_density(own.sample.points)
         return Comparison(float(np.sort(log_ratio)[-worst:].mean()), int(candidates[0]), log_ratio)
 
     def _nearest(self, patches: Singles, candidates: NDArray[np.intp]) -> Comparison:
@@ -181,11 +184,14 @@ class Library:
         return make_batch(patches, np.zeros(patches.shape[2]), self.bandwidth)
 
 
-def make_library(patches: Singles, candidates: int, seed: int, worst: int | None = None) -> Library:
+def make_library(
+    patches: Singles, candidates: int, seed: int, worst: int | None = None, at_least_itself: bool = False
+) -> Library:
     """Return the library of good images' patches; some of the images set the bandwidth and the length scale."""
     some = sampled_images(patches, seed)
     widths = [select_bandwidth(image, "likelihood", part=0.25, random_state=seed) for image in some]
-    return Library(patches, float(np.exp(np.mean(np.log(widths)))), mean_length_scale(some), candidates, worst)
+    bandwidth = float(np.exp(np.mean(np.log(widths))))
+    return Library(patches, bandwidth, mean_length_scale(some), candidates, worst, at_least_itself)
 
 
 def sampled_images(patches: Singles, seed: int) -> Floats:

@@ -30,7 +30,7 @@ def marks_arrays(learnt: Learnt) -> dict[str, NDArray[Any]]:
         "mark_mean": known.mean,
         "mark_spread": known.spread,
         "mark_tail": _array(known.tail),
-        "mark_scores": learnt.mark_scores,
+        "kept_values": learnt.kept_values,
         "score_tail": _array(both.tail),
         "rarities": both.rarities.tables,
     }
@@ -43,9 +43,9 @@ def with_marks(
     shape = marking.shape(learnt.image_shape)
     _check(arrays, len(learnt.names), shape, marking.patches)
     known = KnownMarks(shape, arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"]))
-    both = Both(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"], marking.patches))
+    both = Both(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"], marking.patches), kind.shares)
     same = {field.name: getattr(learnt, field.name) for field in fields(learnt)}
-    return kind(**same, marking=marking, known=known, mark_scores=arrays["mark_scores"], both=both)
+    return kind(**same, marking=marking, known=known, kept_values=arrays["kept_values"], both=both)
 
 
 def _check(arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int], patches: GridOnCopies) -> None:
@@ -56,7 +56,7 @@ def _check(arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int],
         "mark_mean": (KINDS, copies[-1].stop),
         "mark_spread": (KINDS, copies[-1].stop),
         "mark_tail": (2, len(copies), KINDS),
-        "mark_scores": (images,),
+        "kept_values": (images, 2),
         "score_tail": (2, 3),
     }
     for name, wanted in shapes.items():

@@ -209,4 +209,4 @@ def _library(patches: NDArray[Any], settings: dict[str, Any], features: FeatureS
     if by_neighbours(features):
         return NearestPatches(patches, settings["bandwidth"], features.worst or patches.shape[1])
     widths = settings["bandwidth"], settings["length_scale"]
-    return Library(patches, *widths, settings["candidates"], features.worst)
+    return Library(patches, *widths, settings["candidates"], features.worst, marking_of(features) is not None)

@@ -26,6 +26,10 @@ class Grid(Protocol):
 class GridOnCopies(Grid, Protocol):
     """Where the patches of an image and of its copies are."""
 
+    @property
+    def surroundings(self) -> bool:
+        """Whether a map shows the surroundings of each place, too; False if values at patches are smooth already."""
+
     def places(self, image_shape: tuple[int, ...]) -> list[slice]:
         """Return where the patches of each copy are among all patches."""
 

@@ -42,6 +42,11 @@ class Pyramid:
     most: int = 4_096
 
     @property
+    def surroundings(self) -> bool:
+        """Whether a map shows the surroundings of each place, too: a patch shows single peaks."""
+        return True
+
+    @property
     def step(self) -> int:
         """Distance between the starts of neighbouring patches, in pixels."""
         return self.size // 2

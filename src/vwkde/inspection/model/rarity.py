@@ -7,6 +7,9 @@ of a table, and beyond the last one by the slope of the last. A copy on which go
 A copy that shows a defect must not be outvoted by the noise of the others, so rarities of copies are joined by the mean
 of their fourth powers: nearly the largest. Texture and marks are then joined by a plain mean, which is high where both
 differ at the same place; by chance they seldom do.
+
+With texture, what is shown is the mean of this and of its surroundings. The peak of the map itself tells images apart
+best, but a long scratch is a row of peaks, and the inside of a large defect is often calmer than its edge.
 """
 
 from collections.abc import Sequence
@@ -14,7 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
+from vwkde.inspection.model.interpolation import interpolation
 from vwkde.inspection.model.marks import MARKS
 from vwkde.inspection.model.patches import GridOnCopies
 from vwkde.inspection.model.pyramid import PYRAMID
@@ -36,6 +41,14 @@ POWER = 4
 """Power of the mean over copies."""
 _STRONG = 10.0
 """Rarities beyond this, in nats, count by their logarithm: otherwise only the core of a strong defect would show."""
+_AROUND = 1 / 32
+"""Standard deviation of the Gaussian that averages the surroundings, as a share of the shorter side."""
+AROUND_CUT = 3.0
+"""Standard deviations after which that Gaussian is cut off."""
+SPARED = 4
+"""Surroundings are averaged at every fourth pixel of the map, from the third on; they are smooth between."""
+FIRST_SPARED = 0.625
+"""Distance of the centre of the third pixel from the edge, in steps of four pixels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +66,33 @@ class Rarities:
         spread = self.patches.spread(patches, self.image_shape), MARKS.spread(cells, self.image_shape)
         return np.mean([np.sqrt(np.sqrt(powers)) for powers in spread], axis=0)
 
+    def shown(self, joint: Floats) -> Floats:
+        """Return what is shown of such a map."""
+        return with_surroundings(joint) if self.patches.surroundings else joint
+
+    def peaks(self, joint: Floats) -> tuple[float, float]:
+        """Return the largest value of such a map, and that of what is shown of it."""
+        return float(joint.max()), float(self.shown(joint).max())
+
     def parts(self) -> tuple[Floats, Floats]:
         """Return the tables of patches and those of marks."""
         first = len(self.patches.places(self.image_shape))
         return self.tables[:first], self.tables[first:]
+
+
+def with_surroundings(values: Floats) -> Floats:
+    """Return the mean of a map and of its surroundings."""
+    some = values[SPARED // 2 :: SPARED, SPARED // 2 :: SPARED]
+    around = ndimage.gaussian_filter(some, around_width(values.shape), truncate=AROUND_CUT)
+    along_rows, along_columns = (
+        interpolation(side, count, SPARED, FIRST_SPARED) for side, count in zip(values.shape, some.shape, strict=True)
+    )
+    return np.asarray((values + along_rows @ around @ along_columns.T) / 2)
+
+
+def around_width(shape: tuple[int, ...]) -> float:
+    """Return the standard deviation of the surroundings in a map of this shape, in steps of `SPARED` pixels."""
+    return _AROUND * min(shape) / SPARED
 
 
 def _powers(values: Values, places: Sequence[slice], tables: Floats) -> Floats:

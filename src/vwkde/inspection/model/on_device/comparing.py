@@ -33,6 +33,7 @@ class LibraryOnDevice:
         self._scale = float(1 / (np.sqrt(2) * library.bandwidth))
         self._good = self._scale * send(library.patches, device).double()
         self._every, self._candidates, self._worst = library.every, library.candidates, worst
+        self._least = 0.0 if library.at_least_itself else -np.inf
 
     def compare(self, patches: "Tensor") -> Compared:
         """Return how the patches of an image, (patches, columns), compare with the library."""
@@ -43,7 +44,8 @@ class LibraryOnDevice:
         good = self._good[nearest].flatten(end_dim=1)
         good = good[:: -(-len(good) // POOLED)]
         others = _log_sums(own, good)[:, 0] - np.log(len(good))
-        log_ratio = _log_sums(own, own, own=True)[:, 0] - np.log(len(own) - 1) - others
+        here = _log_sums(own, own, own=True)[:, 0].clamp(min=self._least)
+        log_ratio = here - np.log(len(own) - 1) - others
         return Compared(log_ratio.topk(self._worst).values.mean(), nearest[0], log_ratio)
 
 

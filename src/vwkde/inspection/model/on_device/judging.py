@@ -11,11 +11,20 @@ from vwkde.inspection.model.learnt import Judgement, Learnt, pixel_map
 from vwkde.inspection.model.learnt_combined import LearntCombined
 from vwkde.inspection.model.library import Comparison, Library
 from vwkde.inspection.model.on_device.comparing import Compared, CoordinatesOnDevice, LibraryOnDevice
-from vwkde.inspection.model.on_device.filters import enlarged, interpolated
+from vwkde.inspection.model.on_device.filters import enlarged, interpolated, smoothed
 from vwkde.inspection.model.on_device.marks import MarksOnDevice, spread_marks
 from vwkde.inspection.model.on_device.measuring import OnDevice, batch_size, on_device
 from vwkde.inspection.model.pyramid import PYRAMID
-from vwkde.inspection.model.rarity import POWER, bends, places_of, strong
+from vwkde.inspection.model.rarity import (
+    AROUND_CUT,
+    FIRST_SPARED,
+    POWER,
+    SPARED,
+    around_width,
+    bends,
+    places_of,
+    strong,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -56,7 +65,8 @@ class CombinedOnDevice:
         values = torch.stack([texture, mark_scores.double(), joint.amax(dim=(1, 2))], dim=1)
         found = self._learnt.both.score(values.cpu().numpy())
         nearest = torch.stack([each.nearest for each in compared]).tolist()
-        maps = enlarged(joint, self._learnt.image_shape if self._images.part is None else self._images.part.shape())
+        part = self._images.part
+        maps = enlarged(_with_surroundings(joint), self._learnt.image_shape if part is None else part.shape())
         return [
             Judgement(float(score), place, self._placed(values))
             for score, place, values in zip(found, nearest, maps.float().cpu().numpy(), strict=True)
@@ -74,6 +84,14 @@ class CombinedOnDevice:
     def _placed(self, values: Singles) -> Singles:
         part = self._images.part
         return values if part is None else part.placed(values.astype(np.float64)).astype(np.float32)
+
+
+def _with_surroundings(maps: "Tensor") -> "Tensor":
+    """Return maps, (images, rows, columns), as `rarity.with_surroundings` does for each."""
+    shape = tuple(maps.shape[1:])
+    some = maps[:, SPARED // 2 :: SPARED, SPARED // 2 :: SPARED]
+    around = smoothed(some, around_width(shape), truncate=AROUND_CUT)
+    return (maps + interpolated(around, shape, [float(SPARED)] * 2, FIRST_SPARED)) / 2
 
 
 def _counted(values: "Tensor", places: Sequence[slice], tables: Floats) -> "Tensor":
