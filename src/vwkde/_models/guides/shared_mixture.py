@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 
 _COUNTS = 4, 8, 16, 32
 """Numbers of clusters that are tried."""
+_FIRST = 2
+"""So many of these numbers show whether there are clusters at all."""
 _STARTS = 2
 _ROWS_PER_CLUSTER = 20
 _MOST_ROWS = 500
@@ -100,7 +102,7 @@ def have_clusters(numerator: Sample, denominator: Sample) -> bool:
         return False
     p, q = (sample.thinned(_MOST_ROWS, np.random.default_rng(0)) for sample in (numerator, denominator))
     without = min(_criterion(1, p, q), _criterion_of_gaussian(p, q))
-    return any(_criterion(count, p, q) < without for count in _counts(p, q))
+    return any(_criterion(count, p, q) < without for count in _counts(p, q)[:_FIRST])
 
 
 def _counts(numerator: Sample, denominator: Sample) -> list[int]:
