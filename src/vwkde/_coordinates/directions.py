@@ -36,8 +36,6 @@ _EQUAL = 1e-9
 """Distance between two rows, in whitened units, that rounding explains."""
 _PERMUTATIONS, _PERMUTED_STARTS = 3, 40
 """Searches on permuted rows, and their starts: if there is nothing to find, all maxima are similar."""
-_BLOCK = 20
-"""Directions at a time: so many waves of 4,000 rows stay in a processor's cache."""
 _CLEARLY = 1.35
 """A direction must exceed the mean result of the permuted searches by this factor."""
 
@@ -67,12 +65,6 @@ class _Difference:
         return directions[:, np.argmax(value)].astype(np.float64), float(value.max())
 
     def _value_and_slope(self, directions: Singles) -> tuple[Singles, Singles]:
-        """Return D and its gradient."""
-        blocks = parallel.split(directions.shape[1], _BLOCK)
-        values, slopes = zip(*parallel.run(lambda few: self._at_few(directions[:, few]), blocks), strict=True)
-        return np.concatenate(values), np.concatenate(slopes, axis=1)
-
-    def _at_few(self, directions: Singles) -> tuple[Singles, Singles]:
         """Return D and its gradient; the waves of higher frequencies follow from the first by recurrence."""
         angle = np.float32(_FREQUENCY) * (self.points @ directions)
         cosine, sine = np.cos(angle), np.sin(angle)
@@ -116,13 +108,13 @@ def find_directions(
         starts = _starts(rest, random)
         if not starts.size:
             break
+        direction, value = _difference(rest, shares, points @ directions).climb(starts)
         found = directions.shape[1]
-        orders = [shares, *(random.permutation(shares) for _ in range(0 if found in by_chance else _PERMUTATIONS))]
-        few = starts[:, :_PERMUTED_STARTS]
-        searches = [(rest, order, points @ directions, few if i else starts) for i, order in enumerate(orders)]
-        (direction, value), *permuted = parallel.run(lambda search: _climb(*search), searches)
-        if permuted:
-            by_chance[found] = float(np.mean([height for _, height in permuted]))
+        if found not in by_chance:
+            permuted = [
+                _difference(rest, random.permutation(shares), points @ directions) for _ in range(_PERMUTATIONS)
+            ]
+            by_chance[found] = float(np.mean([each.climb(starts[:, :_PERMUTED_STARTS])[1] for each in permuted]))
         if value < _CLEARLY * by_chance[found]:
             break
         direction -= directions @ (directions.T @ direction)
@@ -137,10 +129,6 @@ def _starts(points: Floats, random: np.random.Generator) -> Singles:
     lengths = np.linalg.norm(steps, axis=0)
     apart = lengths > _EQUAL
     return (steps[:, apart] / lengths[apart]).astype(np.float32)
-
-
-def _climb(points: Floats, shares: Floats, projected: Floats, starts: Singles) -> tuple[Floats, float]:
-    return _difference(points, shares, projected).climb(starts)
 
 
 def _difference(points: Floats, shares: Floats, projected: Floats) -> _Difference:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._compute import parallel
 from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
@@ -42,8 +41,8 @@ class _Difference:
 
     def value_and_slope(self, frequencies: Singles) -> tuple[Singles, Singles]:
         """Return D at frequency vectors, and its gradients."""
-        blocks = parallel.split(frequencies.shape[1], _BLOCK)
-        values, slopes = zip(*parallel.run(lambda few: self._at_few(frequencies[:, few]), blocks), strict=True)
+        blocks = range(0, frequencies.shape[1], _BLOCK)
+        values, slopes = zip(*(self._at_few(frequencies[:, at : at + _BLOCK]) for at in blocks), strict=True)
         return np.concatenate(values), np.concatenate(slopes, axis=1)
 
     def _at_few(self, frequencies: Singles) -> tuple[Singles, Singles]:
