@@ -6,6 +6,7 @@ with their shares, for a block of rows at a time. In many columns the matrix wou
 each component takes two products of its own.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from vwkde._compute import parallel
 from vwkde._models.derivatives.components import LEAST_VARIANCE, Components, Rows, shares_of
 from vwkde._models.products import product_count, square_places, write_products
+from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
 
@@ -21,6 +23,8 @@ _FEW_COLUMNS = 10
 """Columns up to which the matrix of their products is the faster way, by a factor of two in three columns."""
 _AT_A_TIME = 2**17
 """Numbers in a block of rows: so few that they stay in the processor's cache."""
+_MOST_KEPT = 2**22
+"""Numbers in the matrix up to which it is kept between the steps."""
 
 
 def full_rows(x: Floats) -> Rows:
@@ -51,28 +55,41 @@ class _FewColumns:
 
     def components(self, shares: Floats) -> Components:
         """Return the components that are most likely for these shares of the rows."""
-        return self._most_likely(np.sum([shares[:, rows] @ self._features(rows) for rows in self._blocks], axis=0))
+        return self._most_likely(np.sum([shares[:, rows] @ features for rows, features in self._blocks], axis=0))
 
     def improved(self, components: Components) -> tuple[Components, float]:
         """Return the components after one step, and the mean log likelihood of those before it."""
         coefficients = self._coefficients(components)
         moments, likelihood = np.zeros_like(coefficients), 0.0
-        for rows in self._blocks:
-            features = self._features(rows)
+        for _, features in self._blocks:
             shares, log_sum = shares_of(coefficients @ features.T)
             moments += shares @ features
             likelihood += float(log_sum.sum())
         return self._most_likely(moments), likelihood / len(self.x)
 
     @property
-    def _blocks(self) -> list[slice]:
+    def _blocks(self) -> Iterable[tuple[slice, Floats]]:
+        """Blocks of rows, and their parts of the matrix."""
+        few = len(self.x) * self._width <= _MOST_KEPT
+        return self._kept if few else ((rows, self._features(rows)) for rows in self._parts)
+
+    @lazy
+    def _kept(self) -> list[tuple[slice, Floats]]:
+        return [(rows, self._features(rows)) for rows in self._parts]
+
+    @property
+    def _parts(self) -> list[slice]:
+        return parallel.split(len(self.x), _AT_A_TIME // self._width)
+
+    @property
+    def _width(self) -> int:
         columns = self.x.shape[1]
-        return parallel.split(len(self.x), _AT_A_TIME // (1 + columns + product_count(columns)))
+        return 1 + columns + product_count(columns)
 
     def _features(self, rows: slice) -> Floats:
         """Return ones, the columns and their products, side by side."""
         x, columns = self.x[rows], self.x.shape[1]
-        features = np.empty((len(x), 1 + columns + product_count(columns)))
+        features = np.empty((len(x), self._width))
         features[:, 0] = 1
         features[:, 1 : columns + 1] = x
         write_products(x, features[:, columns + 1 :])

@@ -35,7 +35,7 @@ MORE_ROWS = 20_000
 """Rows up to which a known number of them is fitted from the start; more only move those that were found."""
 _FINER = 1e-4
 """Gain of the mean log likelihood at which a fit to many rows ends: they tell more."""
-_LEAST_GAIN = 1.0
+_LEAST_GAIN = 2.0
 """Gain of the log likelihood of all rows at which the components found stay where they are."""
 _GROWTH = 1.0, 1.5, 2.0
 """Times the number of components that are tried with more rows."""
@@ -189,8 +189,11 @@ def grow_mixture(
     shape, random = model.shape, np.random.default_rng(random_state)
     few, many = (_draw_by_weight(x, weight, random, most) for most in (MORE_ROWS, _ROWS_OF_GROWTH))
     counts = [int(np.ceil(times * len(model.weights))) for times in _GROWTH]
-    found = [_mixture_of(fit_components(_SHAPES[shape], few, count, random_state, _FINER)) for count in counts]
-    sound = [mixture for mixture in (_improved(each, many) for each in found) if _is_sound(mixture, rows)]
+
+    def fitted(count: int) -> MixtureDerivatives:
+        return _improved(_mixture_of(fit_components(_SHAPES[shape], few, count, random_state, _FINER)), many)
+
+    sound = [mixture for mixture in parallel.run(fitted, counts) if _is_sound(mixture, rows)]
     equal = np.ones(len(many))
     return min([model, *sound], key=lambda mixture: _criterion(mixture, shape, many, equal, rows))
 

@@ -57,8 +57,10 @@ def _fit_pair(
 
 
 def _moved(common: MixtureDerivatives, sample: Sample) -> MixtureDerivatives:
-    """Return the common mixture fitted to one sample."""
-    own = refit_mixture(common, sample.points, sample.weight, most=len(sample.points))
+    """Return the common mixture fitted to one sample, at first to some of its rows, which is quicker."""
+    own = refit_mixture(common, sample.points, sample.weight, most=MORE_ROWS)
+    if len(sample) > MORE_ROWS:
+        own = refit_mixture(own, sample.points, sample.weight, most=len(sample))
     return drawn_to(own, common, sample.effective_rows)
 
 
