@@ -1,6 +1,7 @@
 import numpy as np
 
-from vwkde._models.folds import draw_rows, folds_of_distinct_rows, is_gain
+from vwkde._data.sample import make_unordered_sample
+from vwkde._models.folds import deal_folds, draw_rows, folds_of_distinct_rows, is_gain
 
 
 def test_folds_share_the_rows_and_keep_copies_together():
@@ -42,3 +43,9 @@ def test_a_gain_exceeds_its_standard_error():
     error = noise[:200].std() / np.sqrt(200)
     assert is_gain(noise - noise.mean() + 1.01 * error, zeros, half)
     assert not is_gain(noise - noise.mean() + 0.99 * error, zeros, half)
+
+
+def test_every_fold_of_many_gets_rows():
+    sample = make_unordered_sample(np.zeros((900, 1)))
+    counts = np.bincount(deal_folds(sample, 300, np.random.default_rng(0)), minlength=300)
+    np.testing.assert_array_equal(counts, 3)

@@ -22,7 +22,7 @@ def deal_folds(sample: Sample, count: int, random: np.random.Generator) -> Ints:
         return sample.fold % count
     if sample.group is not None:
         return sample.group % count
-    numbers = (np.arange(len(sample)) % count).astype(np.int8)  # small numbers are shuffled faster
+    numbers = (np.arange(len(sample)) % count).astype(np.min_scalar_type(count))  # small numbers are shuffled faster
     return random.permutation(numbers).astype(np.intp)
 
 
