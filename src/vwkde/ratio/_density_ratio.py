@@ -58,7 +58,8 @@ class DensityRatio(RatioWeights, html.ShownWhenFitted, BaseEstimator):  # type: 
           (linear mixtures of independent columns), "mixture", "paired-mixture" (both start from a common one),
           "shared-mixture" (the same clusters in both samples, in other proportions): models of both densities.
         - "logistic", "waves" (sines along a few directions), "radial" (a curve of the distance from the centre),
-          "additive", "boosting", or any scikit-learn classifier: the log odds of a cross-fitted classifier.
+          "additive", "boosting", "network" (two hidden layers), or any scikit-learn classifier: the log odds of a
+          cross-fitted classifier.
         - a list of such names and classifiers: like "auto", with these guides alone to choose among.
     weighting : {"variational", "network", "closed-form", "uniform"}, default="variational"
         The weight function: the kernel expansion that minimises the bias, a network that does so, (p₁p₂)^(−½) of the

@@ -25,6 +25,7 @@ from vwkde._models.guides.densities import (
 from vwkde._models.guides.independent import fit_independent, have_independent_columns
 from vwkde._models.guides.kind import Fit, GuideKind
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
+from vwkde._models.guides.network import are_rows, network_forms
 from vwkde._models.guides.paired_mixtures import grown_pair, paired_mixture_forms
 from vwkde._models.guides.radial import fit_radial, have_shells
 from vwkde._models.guides.shared_mixture import have_clusters, shared_mixture_forms
@@ -105,6 +106,15 @@ GUIDES: dict[str, GuideKind] = {
     "boosting": GuideKind(
         boosting_forms, fewest_rows=100, affine=False, normal_scores_up_to=0, most_rows=100_000, grows=True
     ),
+    "network": GuideKind(
+        network_forms,
+        fewest_rows=_MANY_ROWS,
+        affine=False,
+        normal_scores_up_to=0,
+        most_rows=50_000,
+        grows=True,
+        suits=are_rows,
+    ),
     "shared-mixture": GuideKind(
         shared_mixture_forms,
         fewest_rows=50,
@@ -129,4 +139,4 @@ def worth_trying(guides: Sequence[Any] | None, rows: float) -> tuple[Any, ...]:
 
 def needs_no_density(guide: Any) -> bool:
     """Return whether a guide only tells rows apart: a sample may then lie on a line, or lack a level of a category."""
-    return not isinstance(guide, str) or guide in ("logistic", "additive", "boosting")
+    return not isinstance(guide, str) or guide in ("logistic", "additive", "boosting", "network")

@@ -1,0 +1,181 @@
+"""The guide named "network": the log odds of a small network with two hidden layers.
+
+With many rows a network finds what no other guide has a form for: ratios that depend on several columns at once, as
+where one sample is a rotation of the other. Training is by AdamW, in single precision, with a rate that rises and then
+falls to zero. `sklearn.neural_network.MLPClassifier` has a constant rate, and finds half as much in twice the time.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from vwkde._data.sample import Sample
+from vwkde._models.guides.kind import Fit
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Layers = list[tuple[Singles, Singles]]
+"""The weights and the biases of each layer, from the first."""
+
+_RATE = 0.01
+_WARM_UP = 0.3
+"""Share of the steps in which the rate rises."""
+_BATCH = 256
+_DECAY = 0.1
+_MOMENTUM, _SQUARES, _SMALLEST = 0.9, 0.999, 1e-8
+"""The constants of Adam, as usual: memory of the mean slope and of its square, and the least root of the latter."""
+_BLOCK = 10_000
+"""Rows at which a network is evaluated at a time."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A trained network; points are moved into the box of the rows that it has seen before they enter."""
+
+    layers: Layers
+    lowest: Singles
+    highest: Singles
+
+    def __call__(self, x: Floats) -> Floats:
+        """Return the log odds."""
+        blocks = [x[start : start + _BLOCK] for start in range(0, len(x), _BLOCK)]
+        return np.concatenate([np.empty(0), *map(self._log_odds, blocks)])
+
+    def _log_odds(self, x: Floats) -> Floats:
+        inside = np.clip(x.astype(np.float32), self.lowest, self.highest)
+        return _forward(self.layers, inside)[1].astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Training:
+    """How large a network is, and how often it sees each row."""
+
+    width: int
+    epochs: int
+
+
+_SMALL, _LARGE = Training(width=32, epochs=6), Training(width=64, epochs=12)
+
+
+def network_forms(_numerator: Sample, _denominator: Sample) -> tuple[Fit, ...]:
+    """Return a small network, and a larger one that learns longer."""
+    return partial(fit_network, _SMALL), partial(fit_network, _LARGE)
+
+
+def are_rows(_numerator: Sample, denominator: Sample) -> bool:
+    """Return whether the samples are rows as given, and not the many pairs that rows of X and Y can form."""
+    return denominator.pairs is None
+
+
+def fit_network(training: Training, numerator: Sample, denominator: Sample) -> Network:
+    """Train a network to tell two samples apart; both have equal weight."""
+    x, sign, weight = _sorted_rows((numerator, denominator))
+    random = np.random.default_rng(0)
+    sizes = [x.shape[1], training.width, training.width, 1]
+    parameters, slope = _start(sizes, random), np.empty(_count(sizes), dtype=np.float32)
+    layers, slopes = _layers_of(parameters, sizes), _layers_of(slope, sizes)
+    step = _adam(parameters, slope, training.epochs * (len(x) // min(_BATCH, len(x))))
+    for rows in _batches(len(x), training.epochs, random):
+        _set_slopes(layers, slopes, x[rows], (sign[rows], weight[rows]))
+        step()
+    return Network(layers, x.min(axis=0), x.max(axis=0))
+
+
+def _sorted_rows(samples: tuple[Sample, Sample]) -> tuple[Singles, Floats, Floats]:
+    """Return the rows of both samples, their signs and their weights, in an order that does not depend on the sample.
+
+    With it, and a last layer that starts at zero, the log odds only change their sign if the samples change places.
+    """
+    x = np.concatenate([sample.points for sample in samples])
+    weight = np.concatenate([sample.weight / (2 * sample.weight.sum()) for sample in samples]) * len(x)
+    sign = np.repeat([1.0, -1.0], [len(sample) for sample in samples])
+    order = np.lexsort(x.T)
+    return x[order].astype(np.float32), sign[order], weight[order]
+
+
+def _count(sizes: list[int]) -> int:
+    return sum((before + 1) * after for before, after in pairwise(sizes))
+
+
+def _start(sizes: list[int], random: np.random.Generator) -> Singles:
+    """Return random weights that keep the scale of what passes through; the last layer and all biases are zero."""
+    parameters = np.zeros(_count(sizes), dtype=np.float32)
+    for weights, _ in _layers_of(parameters, sizes)[:-1]:
+        weights[:] = random.uniform(-1, 1, weights.shape) / np.sqrt(len(weights))
+    return parameters
+
+
+def _layers_of(parameters: Singles, sizes: list[int]) -> Layers:
+    """Return the parts of one vector of parameters as the weights and biases of layers."""
+    layers, start = [], 0
+    for before, after in pairwise(sizes):
+        end = start + before * after
+        layers.append((parameters[start:end].reshape(before, after), parameters[end : end + after]))
+        start = end + after
+    return layers
+
+
+def _batches(rows: int, epochs: int, random: np.random.Generator) -> Iterator[NDArray[np.intp]]:
+    """Yield the rows of each step: every epoch deals all rows anew, and the few that are left over wait."""
+    size = min(_BATCH, rows)
+    for _ in range(epochs):
+        order = random.permutation(rows)
+        for start in range(0, rows - size + 1, size):
+            yield order[start : start + size]
+
+
+def _forward(layers: Layers, x: Singles) -> tuple[list[tuple[Singles, Singles]], Singles]:
+    """Return what enters each layer, with the slope of the activation that made it, and the log odds.
+
+    The activation is z·σ(z), with the slope σ(z)·(1 + z·(1 − σ(z))).
+    """
+    passed = [(x, np.empty(0, dtype=np.float32))]
+    for weights, bias in layers[:-1]:
+        z = passed[-1][0] @ weights + bias
+        gate = expit(z)
+        passed.append((z * gate, gate * (1 + z * (1 - gate))))
+    weights, bias = layers[-1]
+    return passed, (passed[-1][0] @ weights + bias)[:, 0]
+
+
+def _set_slopes(layers: Layers, slopes: Layers, x: Singles, classes: tuple[Floats, Floats]) -> None:
+    """Write the slope of the mean log loss at some rows, with their signs and weights, into `slopes`."""
+    passed, log_odds = _forward(layers, x)
+    sign, weight = classes
+    back = (-sign * weight * expit(-sign * log_odds) / len(x)).astype(np.float32)[:, None]
+    for number in reversed(range(len(layers))):
+        entered, activation_slope = passed[number]
+        np.matmul(entered.T, back, out=slopes[number][0])
+        np.sum(back, axis=0, out=slopes[number][1])
+        if number:
+            back = (back @ layers[number][0].T) * activation_slope
+
+
+def _adam(parameters: Singles, slope: Singles, steps: int) -> Callable[[], None]:
+    """Return a function that moves the parameters by one step of AdamW along the slope as it is then."""
+    mean, square = np.zeros_like(parameters), np.zeros_like(parameters)
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        mean[:] = _MOMENTUM * mean + (1 - _MOMENTUM) * slope
+        square[:] = _SQUARES * square + (1 - _SQUARES) * slope**2
+        root = np.sqrt(square / np.float32(1 - _SQUARES**done)) + np.float32(_SMALLEST)
+        rate = _rate(done / steps)
+        parameters[:] *= np.float32(1 - rate * _DECAY)
+        parameters[:] -= np.float32(rate / (1 - _MOMENTUM**done)) * mean / root
+
+    return step
+
+
+def _rate(progress: float) -> float:
+    """Return the rate of a step: it rises in proportion to the steps, then falls to zero like a cosine."""
+    if progress < _WARM_UP:
+        return _RATE * progress / _WARM_UP
+    return float(_RATE * 0.5 * (1 + np.cos(np.pi * (progress - _WARM_UP) / (1 - _WARM_UP))))

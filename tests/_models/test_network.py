@@ -1,0 +1,109 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vwkde._data.pairs import Pairs
+from vwkde._data.sample import Sample
+from vwkde._models.guides import worth_trying
+from vwkde._models.guides.cross_fit import cross_fit
+from vwkde._models.guides.network import Training, _layers_of, _set_slopes, _start, are_rows, fit_network
+from vwkde._models.log_loss import log_loss
+
+COLUMNS, STEEPNESS = 6, 1.5
+SMALL = Training(width=16, epochs=4)
+
+
+def sample(x):
+    return Sample(x, np.ones(len(x)), np.arange(len(x)))
+
+
+def tilt(x):
+    """A function of three columns that shows in no pair of them."""
+    return STEEPNESS * np.tanh(3 * np.prod(x[:, :3], axis=1))
+
+
+def log_ratio(x):
+    known = np.random.default_rng(9).normal(size=(200_000, COLUMNS))
+    return tilt(x) - np.log(np.mean(np.exp(tilt(known))))
+
+
+def octants(rows, seed=0):
+    """Normal rows of which those in four of the octants of three columns are more likely to be accepted, and others."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(10 * rows, COLUMNS))
+    accepted = x[random.uniform(size=len(x)) < np.exp(tilt(x) - STEEPNESS)]
+    assert len(accepted) > rows
+    return accepted[:rows], random.normal(size=(rows, COLUMNS))
+
+
+def test_the_guide_finds_what_only_three_columns_together_show():
+    p, q = map(sample, octants(8_000))
+    truth = log_ratio(p.points).mean()
+    network, quadratic = (cross_fit(name, (p, q), 0) for name in ("network", "logistic"))
+    assert np.mean(network.at_samples[0]) == pytest.approx(truth, rel=0.2)
+    assert abs(np.mean(quadratic.at_samples[0])) < 0.1 * truth
+    best = log_loss((log_ratio(p.points), log_ratio(q.points)), (p, q))
+    assert log_loss(network.at_samples, (p, q)) - best < 0.25 * (np.log(2) - best)
+
+
+def test_slopes_are_those_of_the_weighted_log_loss():
+    random = np.random.default_rng(0)
+    sizes, rows = [3, 5, 4, 1], 40
+    x, sign, weight = random.normal(size=(rows, 3)), random.choice([-1.0, 1.0], rows), random.uniform(0.5, 2, rows)
+    parameters, slope = _start(sizes, random).astype(np.float64), np.empty(5 * 4 + 4 * 6 + 5)
+    layers = _layers_of(parameters, sizes)
+    layers[-1][0][:] = random.normal(size=(4, 1))  # it starts at zero
+
+    def loss():
+        entering = x
+        for weights, bias in layers[:-1]:
+            z = entering @ weights + bias
+            entering = z / (1 + np.exp(-z))
+        log_odds = (entering @ layers[-1][0] + layers[-1][1])[:, 0]
+        return np.mean(weight * np.logaddexp(0, -sign * log_odds))
+
+    _set_slopes(layers, _layers_of(slope, sizes), x, (sign, weight))
+    for number in range(0, len(parameters), 7):
+        value, values = parameters[number], []
+        for step in (-1e-5, 1e-5):
+            parameters[number] = value + step
+            values.append(loss())
+        parameters[number] = value
+        assert slope[number] == pytest.approx((values[1] - values[0]) / 2e-5, rel=1e-4, abs=1e-7)
+
+
+def test_samples_of_unequal_size_have_equal_weight():
+    x = np.random.default_rng(0).normal(size=(5_000, 2))
+    guide = fit_network(SMALL, sample(x[:4_000]), sample(x[4_000:]))
+    assert abs(guide(x).mean()) < 0.2  # the log odds of the sizes are 1.4
+
+
+def test_rows_count_by_their_weights():
+    x = np.random.default_rng(0).normal(size=(8_000, 2))
+    p, q = sample(x[:4_000]), sample(x[4_000:])
+    guide = fit_network(SMALL, replace(p, weight=np.where(p.points[:, 0] > 0, 1.8, 0.2)), q)
+    right, left = (guide(x[here]).mean() for here in (x[:, 0] > 0.3, x[:, 0] < -0.3))
+    assert right == pytest.approx(np.log(1.8), abs=0.2)
+    assert left == pytest.approx(np.log(0.2), abs=0.5)
+
+
+def test_points_beyond_all_rows_have_the_value_at_the_edge():
+    p, q = map(sample, octants(1_000))
+    guide = fit_network(SMALL, p, q)
+    edge = np.maximum(p.points.max(axis=0), q.points.max(axis=0))
+    assert guide(np.full((1, COLUMNS), 1e9)) == pytest.approx(guide(edge[None]), rel=1e-6)
+
+
+def test_few_rows_and_no_points_are_no_error():
+    p, q = map(sample, octants(20))
+    assert np.isfinite(fit_network(SMALL, p, q)(p.points)).all()
+    assert fit_network(SMALL, p, q)(np.empty((0, COLUMNS))).shape == (0,)
+
+
+def test_it_is_tried_on_many_rows_and_not_on_pairs():
+    assert "network" in worth_trying(None, 3_001)
+    assert "network" not in worth_trying(None, 3_000)
+    p, q = map(sample, octants(50))
+    assert are_rows(p, q)
+    assert not are_rows(p, replace(q, pairs=Pairs(3, np.arange(50), np.arange(50))))
