@@ -15,7 +15,7 @@ from vwkde._fit.candidates import Space, find_candidates
 from vwkde._fit.guided_ratio import GuidedRatio
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.kernel_pair import make_pair
-from vwkde._fit.sharing import combine, shares
+from vwkde._fit.sharing import FoldShares, Ways, combine, shares
 from vwkde._models.log_loss import log_loss
 from vwkde._models.weights.uniform import UniformWeight
 from vwkde.datasets import Gaussian, GaussianPair, isotropic, mean_difference
@@ -367,3 +367,14 @@ def test_a_guide_that_grows_is_tried_again_where_it_was_best():
         candidate("boosting", 0.69),
     ]
     assert averaging._may_grow(tried).tolist() == [False, False, True, False, True]
+
+
+def test_many_rows_drop_candidates_that_hardly_count_in_the_stack():
+    folds = np.zeros(4, dtype=int), np.zeros(4, dtype=int)
+    mean = FoldShares(np.array([[1.0, 0, 0, 0]]), np.zeros(1), folds)
+    stack = FoldShares(np.array([[0.8, 0.15, 0.04, 0.0], [0.8, 0.10, 0.0, 0.0]]), np.zeros(2), folds)
+    ways = Ways([1.0, 0, 0, 0], [1.0, 0, 0, 0], mean, stack)
+    candidate = SimpleNamespace(bandwidth=1.0)
+    assert averaging._worth_fitting([candidate] * 4, ways, 0.1).tolist() == [True, True, False, False]
+    assert averaging._worth_fitting([candidate] * 4, ways, 0.0).tolist() == [True, True, True, False]
+    assert averaging._worth_fitting([candidate] * 4, ways._replace(stack=None), 0.1).tolist() == [True] + 3 * [False]

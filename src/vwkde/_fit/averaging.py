@@ -33,6 +33,8 @@ _FARTHEST = 1e9
 """Points farther out than this many standard deviations are moved to this distance, so that nothing overflows."""
 _MANY_ROWS = 10_000
 """Rows of each sample that decide, if there are many more, which candidates are fitted to all of them."""
+_LEAST_OF_STACK = 0.1
+"""Mean coefficient in the stack that makes a candidate worth fitting to all rows, if many rows gave it no other share."""
 _WIDTHS_AGAIN = 2.0 ** np.arange(-1.5, 1.5, 0.5)
 """Bandwidths, in units of Scott's, that are tried again with more rows."""
 
@@ -125,7 +127,7 @@ def average_of(
     judged, ways = candidates, combine(candidates, numerics.seed, stacked)
     for most in _rounds(spaces):
         part = spaces if most is None else [space.thinned(numerics.seed, most) for space in spaces]
-        used = _worth_fitting(judged, ways)
+        used = _worth_fitting(judged, ways, _LEAST_OF_STACK if judged is not candidates else 0.0)
         more = part[0].rows / judged[0].space.rows
         if more > 1 and bandwidth is None:
             used &= _promise(judged, more)
@@ -179,11 +181,14 @@ def _refit(
     return judged, list(chain(*fitted)), list(chain(*order))
 
 
-def _worth_fitting(candidates: list[Candidate], ways: Ways) -> NDArray[np.bool_]:
-    """Mark the candidates with a share, at single points or in averages, by all rows or by those outside a fold."""
-    by_fold = [*ways.mean.shares, *(ways.stack.shares if ways.stack else ())]
+def _worth_fitting(candidates: list[Candidate], ways: Ways, least_of_stack: float) -> NDArray[np.bool_]:
+    """Mark the candidates with a share, at single points or in averages, by all rows or by those outside a fold.
+
+    A share in the stack counts if the mean of its coefficients exceeds a least one.
+    """
+    in_stack = ways.stack.shares.mean(axis=0) > least_of_stack if ways.stack else np.zeros(len(candidates), dtype=bool)
     knows_nothing = [c.bandwidth is None and c.form.guide.form is None for c in candidates]
-    return np.asarray(np.any([ways.pointwise, ways.average, *by_fold, knows_nothing], axis=0))
+    return np.asarray(np.any([ways.pointwise, ways.average, *ways.mean.shares, in_stack, knows_nothing], axis=0))
 
 
 def _best_sums(candidates: list[Candidate], used: NDArray[np.bool_], judged_by_many: bool) -> NDArray[np.bool_]:

@@ -111,7 +111,7 @@ GUIDES: dict[str, GuideKind] = {
         fewest_rows=_MANY_ROWS,
         affine=False,
         normal_scores_up_to=0,
-        most_rows=50_000,
+        most_rows=100_000,
         grows=True,
         suits=are_rows,
     ),

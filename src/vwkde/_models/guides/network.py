@@ -5,7 +5,7 @@ where one sample is a rotation of the other. Training is by AdamW, in single pre
 falls to zero. `sklearn.neural_network.MLPClassifier` has a constant rate, and finds half as much in twice the time.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -26,6 +26,8 @@ _RATE = 0.01
 _WARM_UP = 0.3
 """Share of the steps in which the rate rises."""
 _BATCH = 256
+_MOST_STEPS = 1_500
+"""More rows than these steps see several times over take the place of repetitions."""
 _DECAY = 0.1
 _MOMENTUM, _SQUARES, _SMALLEST = 0.9, 0.999, 1e-8
 """The constants of Adam, as usual: memory of the mean slope and of its square, and the least root of the latter."""
@@ -53,7 +55,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Training:
-    """How large a network is, and how often it sees each row."""
+    """How large a network is, and how often it sees each row, unless there are very many."""
 
     width: int
     epochs: int
@@ -79,8 +81,9 @@ def fit_network(training: Training, numerator: Sample, denominator: Sample) -> N
     sizes = [x.shape[1], training.width, training.width, 1]
     parameters, slope = _start(sizes, random), np.empty(_count(sizes), dtype=np.float32)
     layers, slopes = _layers_of(parameters, sizes), _layers_of(slope, sizes)
-    step = _adam(parameters, slope, training.epochs * (len(x) // min(_BATCH, len(x))))
-    for rows in _batches(len(x), training.epochs, random):
+    batches = _batches(len(x), training.epochs, random)
+    step = _adam(parameters, slope, len(batches))
+    for rows in batches:
         _set_slopes(layers, slopes, x[rows], (sign[rows], weight[rows]))
         step()
     return Network(layers, x.min(axis=0), x.max(axis=0))
@@ -120,13 +123,11 @@ def _layers_of(parameters: Singles, sizes: list[int]) -> Layers:
     return layers
 
 
-def _batches(rows: int, epochs: int, random: np.random.Generator) -> Iterator[NDArray[np.intp]]:
-    """Yield the rows of each step: every epoch deals all rows anew, and the few that are left over wait."""
+def _batches(rows: int, epochs: int, random: np.random.Generator) -> NDArray[np.intp]:
+    """Return the rows of each step: every epoch deals all rows anew, and the few that are left over wait."""
     size = min(_BATCH, rows)
-    for _ in range(epochs):
-        order = random.permutation(rows)
-        for start in range(0, rows - size + 1, size):
-            yield order[start : start + size]
+    dealt = [random.permutation(rows)[: rows // size * size].reshape(-1, size) for _ in range(epochs)]
+    return np.concatenate(dealt)[:_MOST_STEPS]
 
 
 def _forward(layers: Layers, x: Singles) -> tuple[list[tuple[Singles, Singles]], Singles]:
