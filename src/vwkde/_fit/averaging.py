@@ -34,7 +34,7 @@ _FARTHEST = 1e9
 _MANY_ROWS = 10_000
 """Rows of each sample that decide, if there are many more, which candidates are fitted to all of them."""
 _LEAST_OF_STACK = 0.1
-"""Mean coefficient in the stack that makes a candidate worth fitting to all rows, if many rows gave it no other share."""
+"""Mean coefficient in the stack that makes a candidate worth fitting to all rows, if it has no other share."""
 _WIDTHS_AGAIN = 2.0 ** np.arange(-1.5, 1.5, 0.5)
 """Bandwidths, in units of Scott's, that are tried again with more rows."""
 
