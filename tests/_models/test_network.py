@@ -11,7 +11,7 @@ from vwkde._models.guides.network import Training, _layers_of, _set_slopes, _sta
 from vwkde._models.log_loss import log_loss
 
 COLUMNS, STEEPNESS = 6, 1.5
-SMALL = Training(width=16, epochs=4)
+SMALL = Training(width=16, steps=200)
 
 
 def sample(x):
@@ -102,8 +102,8 @@ def test_few_rows_and_no_points_are_no_error():
 
 
 def test_it_is_tried_on_many_rows_and_not_on_pairs():
-    assert "network" in worth_trying(None, 3_001)
-    assert "network" not in worth_trying(None, 3_000)
+    assert "network" in worth_trying(None, 2_000)
+    assert "network" not in worth_trying(None, 1_999)
     p, q = map(sample, octants(50))
     assert are_rows(p, q)
     assert not are_rows(p, replace(q, pairs=Pairs(3, np.arange(50), np.arange(50))))

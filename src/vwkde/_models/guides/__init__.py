@@ -108,7 +108,7 @@ GUIDES: dict[str, GuideKind] = {
     ),
     "network": GuideKind(
         network_forms,
-        fewest_rows=_MANY_ROWS,
+        fewest_rows=2_000,
         affine=False,
         normal_scores_up_to=0,
         most_rows=100_000,

@@ -5,10 +5,10 @@ where one sample is a rotation of the other. Training is by AdamW, in single pre
 falls to zero. `sklearn.neural_network.MLPClassifier` has a constant rate, and finds half as much in twice the time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,8 @@ Layers = list[tuple[Singles, Singles]]
 _RATE = 0.01
 _WARM_UP = 0.3
 """Share of the steps in which the rate rises."""
-_BATCH = 256
-_MOST_STEPS = 1_500
-"""More rows than these steps see several times over take the place of repetitions."""
+_BATCHES, _SMALLEST_BATCH, _LARGEST_BATCH = 100, 64, 256
+"""Batches that all rows are dealt into, and how many rows a batch has at least and at most."""
 _DECAY = 0.1
 _MOMENTUM, _SQUARES, _SMALLEST = 0.9, 0.999, 1e-8
 """The constants of Adam, as usual: memory of the mean slope and of its square, and the least root of the latter."""
@@ -55,18 +54,21 @@ class Network:
 
 @dataclass(frozen=True)
 class Training:
-    """How large a network is, and how often it sees each row, unless there are very many."""
+    """How large a network is, and in how many steps it learns: with many rows they take the place of repetitions."""
 
     width: int
-    epochs: int
+    steps: int
 
 
-_SMALL, _LARGE = Training(width=32, epochs=6), Training(width=64, epochs=12)
+_SMALL, _LARGE = Training(width=32, steps=600), Training(width=64, steps=1_250)
+_MANY_ROWS = 8_000
+"""Rows of the smaller sample from which the larger network may be worth its time."""
 
 
-def network_forms(_numerator: Sample, _denominator: Sample) -> tuple[Fit, ...]:
-    """Return a small network, and a larger one that learns longer."""
-    return partial(fit_network, _SMALL), partial(fit_network, _LARGE)
+def network_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
+    """Return a small network and, for many rows, a larger one that learns longer."""
+    many = min(numerator.effective_rows, denominator.effective_rows) >= _MANY_ROWS
+    return tuple(partial(fit_network, training) for training in ((_SMALL, _LARGE) if many else (_SMALL,)))
 
 
 def are_rows(_numerator: Sample, denominator: Sample) -> bool:
@@ -81,9 +83,8 @@ def fit_network(training: Training, numerator: Sample, denominator: Sample) -> N
     sizes = [x.shape[1], training.width, training.width, 1]
     parameters, slope = _start(sizes, random), np.empty(_count(sizes), dtype=np.float32)
     layers, slopes = _layers_of(parameters, sizes), _layers_of(slope, sizes)
-    batches = _batches(len(x), training.epochs, random)
-    step = _adam(parameters, slope, len(batches))
-    for rows in batches:
+    step = _adam(parameters, slope, training.steps)
+    for rows in islice(_batches(len(x), random), training.steps):
         _set_slopes(layers, slopes, x[rows], (sign[rows], weight[rows]))
         step()
     return Network(layers, x.min(axis=0), x.max(axis=0))
@@ -123,11 +124,11 @@ def _layers_of(parameters: Singles, sizes: list[int]) -> Layers:
     return layers
 
 
-def _batches(rows: int, epochs: int, random: np.random.Generator) -> NDArray[np.intp]:
-    """Return the rows of each step: every epoch deals all rows anew, and the few that are left over wait."""
-    size = min(_BATCH, rows)
-    dealt = [random.permutation(rows)[: rows // size * size].reshape(-1, size) for _ in range(epochs)]
-    return np.concatenate(dealt)[:_MOST_STEPS]
+def _batches(rows: int, random: np.random.Generator) -> Iterator[NDArray[np.intp]]:
+    """Yield the rows of one step after the other: all rows are dealt anew again and again, and those left over wait."""
+    size = min(rows, max(_SMALLEST_BATCH, min(_LARGEST_BATCH, rows // _BATCHES)))
+    while True:
+        yield from random.permutation(rows)[: rows // size * size].reshape(-1, size)
 
 
 def _forward(layers: Layers, x: Singles) -> tuple[list[tuple[Singles, Singles]], Singles]:
