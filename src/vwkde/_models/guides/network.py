@@ -1,8 +1,9 @@
 """The guide named "network": the log odds of a small network with two hidden layers.
 
-With some thousand rows a network finds what no other guide has a form for: ratios that depend on several columns at once, as
-where one sample is a rotation of the other. Training is by AdamW, in single precision, with a rate that rises and then
-falls to zero. `sklearn.neural_network.MLPClassifier` has a constant rate, and finds half as much in twice the time.
+With some thousand rows a network finds what no other guide has a form for: ratios that depend on several columns at
+once, as where one sample is a rotation of the other. Training is by AdamW, in single precision, with a rate that rises
+and then falls to zero. `sklearn.neural_network.MLPClassifier` has a constant rate, and finds half as much in twice the
+time.
 """
 
 from collections.abc import Callable, Iterator
