@@ -27,6 +27,7 @@ from vwkde._models.guides.kind import Fit, GuideKind
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
 from vwkde._models.guides.paired_mixtures import grown_pair, paired_mixture_forms
 from vwkde._models.guides.radial import fit_radial, have_shells
+from vwkde._models.guides.scatter import have_scatter, scatter_forms
 from vwkde._models.guides.shared_mixture import have_clusters, shared_mixture_forms
 from vwkde._models.guides.waves import have_waves, wave_forms
 
@@ -104,6 +105,14 @@ GUIDES: dict[str, GuideKind] = {
     ),
     "boosting": GuideKind(
         boosting_forms, fewest_rows=100, affine=False, normal_scores_up_to=0, most_rows=100_000, grows=True
+    ),
+    "scatter": GuideKind(
+        scatter_forms,
+        fewest_rows=50,
+        affine=False,
+        normal_scores_up_to=0,
+        most_rows=20_000,
+        suits=have_scatter,
     ),
     "shared-mixture": GuideKind(
         shared_mixture_forms,
