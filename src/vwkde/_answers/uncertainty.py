@@ -2,11 +2,12 @@
 
 Whatever a model misses makes the two samples look more alike, so errors beyond the noise are nearly always values that
 are too small. Two signs tell how much may be missing. The first is the difference between the two ways in which the
-default combines its candidates, a mean and a stack (see `_fit/averaging.py`). The second is what can hide: n and m rows
-of d columns show a difference of d numbers only if its KL exceeds the order of √d·(1/n + 1/m), and what has no simple
-form is found later, by a share of the root of that. A change of the dependence between columns has about d²/2 numbers,
-and hides as long as its KL is below the order of d·(1/n + 1/m). The three factors were calibrated once, by
-`benchmarks/zoo.py` on problems drawn from tuning seeds.
+default combines its candidates, a mean and a stack (see `_fit/averaging.py`). The second is what can hide: n rows of d
+columns, in the smaller sample, show a difference of d numbers only if its KL exceeds the order of √d·2/n, and what has
+no simple form is found later, by a share of the root of that. A change of the dependence between columns has about d²/2
+numbers, and hides as long as its KL is below the order of d·2/n. The rows of a much larger sample do not help: it is
+the smaller one that supports no model. The three factors were calibrated once, by `benchmarks/zoo.py` on problems drawn
+from tuning seeds.
 """
 
 from collections.abc import Callable
@@ -39,9 +40,9 @@ _SUBSAMPLES = 30
 _PER_DIFFERENCE = 3.0
 """How much may be missed, in units of the difference between the two combinations of the candidates."""
 _HIDDEN = 0.45
-"""How much KL may hide, in units of the root of √d·(1/n + 1/m)."""
+"""How much KL may hide, in units of the root of √d·2/n."""
 _HIDDEN_DEPENDENCE = 0.15
-"""How much more may hide in the dependence between columns, in units of d·(1/n + 1/m)."""
+"""How much more may hide in the dependence between columns, in units of d·2/n."""
 
 
 def systematic_error(fitted: Fitted, compute: Compute, error: float) -> float:
@@ -60,9 +61,9 @@ def unseen(fitted: Fitted, kind: str, order: float | None, compute: Compute, val
 
 
 def _hidden(fitted: Fitted) -> float:
-    """Return how much KL may hide in so few rows of so many columns."""
+    """Return how much KL may hide in so few rows of so many columns; the smaller sample decides what can be seen."""
     d = fitted.samples[0].points.shape[1]
-    per_row = sum(1 / sample.effective_rows for sample in fitted.samples)
+    per_row = 2 / min(sample.effective_rows for sample in fitted.samples)
     return float(_HIDDEN * np.sqrt(np.sqrt(d) * per_row) + _HIDDEN_DEPENDENCE * d * per_row)
 
 

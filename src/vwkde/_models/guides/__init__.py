@@ -25,6 +25,7 @@ from vwkde._models.guides.densities import (
 from vwkde._models.guides.independent import fit_independent, have_independent_columns
 from vwkde._models.guides.kind import Fit, GuideKind
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
+from vwkde._models.guides.lump import fit_lumps, have_lumps
 from vwkde._models.guides.paired_mixtures import grown_pair, paired_mixture_forms
 from vwkde._models.guides.radial import fit_radial, have_shells
 from vwkde._models.guides.scatter import have_scatter, scatter_forms
@@ -94,6 +95,14 @@ GUIDES: dict[str, GuideKind] = {
         grows=True,
         grown=grown_pair,
         threads_from=50_000,
+    ),
+    "lump": GuideKind(
+        _always(fit_lumps),
+        fewest_rows=100,
+        affine=True,
+        normal_scores_up_to=0,
+        most_rows=20_000,
+        suits=have_lumps,
     ),
     # An increasing map of each column hardly changes the next three guides.
     "additive": GuideKind(
