@@ -29,6 +29,10 @@ class HardPair(NamedTuple):
     denominator: Density
     rows: tuple[int, int]
 
+    def log_ratio(self, x: Floats) -> Floats:
+        """Return log p − log q."""
+        return self.numerator.log_density(x) - self.denominator.log_density(x)
+
 
 def scattered(scatter: Callable[[Floats], Floats], columns: int, noise: stats.rv_continuous, shown: int = 1) -> Density:
     """Return columns of which the last `shown` have noise whose scatter is a function of those before."""

@@ -21,6 +21,7 @@ from vwkde._answers.consistency import level_error
 from vwkde._answers.functionals import AtSample
 from vwkde._compute import parallel
 from vwkde._data.groups import FEWEST_GROUPS
+from vwkde._data.sample import Sample
 from vwkde._fit.averaging import Average
 from vwkde._fit.fitted import Fitted, PaperFit
 from vwkde._runtime.progress import track
@@ -57,13 +58,13 @@ def unseen(fitted: Fitted, kind: str, order: float | None, compute: Compute, val
         return 0.0
     ways = [replace(fitted.average, by_fold=way) for way in fitted.average.alternatives] or [fitted.average]
     values = _values(fitted, compute, ways)
-    return _PER_DIFFERENCE * float(np.ptp(values)) + in_units_of(kind, order, _hidden(fitted), max(value, 0.0))
+    return _PER_DIFFERENCE * float(np.ptp(values)) + in_units_of(kind, order, hidden(fitted.samples), max(value, 0.0))
 
 
-def _hidden(fitted: Fitted) -> float:
+def hidden(samples: tuple[Sample, Sample]) -> float:
     """Return how much KL may hide in so few rows of so many columns; the smaller sample decides what can be seen."""
-    d = fitted.samples[0].points.shape[1]
-    per_row = 2 / min(sample.effective_rows for sample in fitted.samples)
+    d = samples[0].points.shape[1]
+    per_row = 2 / min(sample.effective_rows for sample in samples)
     return float(_HIDDEN * np.sqrt(np.sqrt(d) * per_row) + _HIDDEN_DEPENDENCE * d * per_row)
 
 

@@ -25,7 +25,7 @@ from vwkde._models.guides.densities import (
 from vwkde._models.guides.independent import fit_independent, have_independent_columns
 from vwkde._models.guides.kind import Fit, GuideKind
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
-from vwkde._models.guides.lump import fit_lumps, have_lumps
+from vwkde._models.guides.lump import fit_lumps, fit_tilted_lumps, have_lumps
 from vwkde._models.guides.paired_mixtures import grown_pair, paired_mixture_forms
 from vwkde._models.guides.radial import fit_radial, have_shells
 from vwkde._models.guides.scatter import have_scatter, scatter_forms
@@ -97,7 +97,7 @@ GUIDES: dict[str, GuideKind] = {
         threads_from=50_000,
     ),
     "lump": GuideKind(
-        _always(fit_lumps),
+        _always(fit_lumps, fit_tilted_lumps),
         fewest_rows=100,
         affine=True,
         normal_scores_up_to=0,
