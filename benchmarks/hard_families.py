@@ -202,3 +202,16 @@ def hard_pairs() -> Iterator[HardPair]:
         contaminated(0.001, parts([1], [[0.8, -0.5, 0.3, 0, 1, -0.7]], [0.25]), 6),
         (1_000, 1_000),
     )
+    for name, share, cluster, rows in clusters():
+        columns = cluster.sample(1, np.random.default_rng(0)).shape[1]
+        normal = parts([1], np.zeros((1, columns)), [1.0])
+        yield HardPair(name, contaminated(share, cluster, columns), normal, (rows, rows))
+
+
+def clusters() -> Iterator[tuple[str, float, Density, int]]:
+    """Yield names, shares, clusters that only the numerator has, and rows."""
+    yield "1.2 % far 15-D", 0.012, parts([1], np.full((1, 15), 1.5), [0.4]), 1_200
+    yield "2 % on a line 4-D", 0.02, parts([1], [[3.0, -1.0, 1.0, 2.0]], np.array([[1.0, 0.1, 0.1, 0.1]])), 900
+    yield "two of 1 % 7-D", 0.02, parts([1, 1], [[2.0] * 7, [-2.0] * 7], [0.3, 0.5]), 1_000
+    yield "2 % with tails 5-D", 0.02, parts([1], [[0.0, 4, 0, -2, 0]], [0.2], 4), 700
+    yield "2.5 % wide 6-D", 0.025, parts([1], np.zeros((1, 6)), [2.5]), 1_000
