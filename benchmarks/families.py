@@ -4,7 +4,8 @@ Every family is a pair whose log ratio is known. The floor is √(Var_p(log r)/n
 estimator that knows the ratio to first order.
 
 Run with `python benchmarks/families.py [--repetitions 30] [--only NAME …] [--methods NAME …]`; `--methods` adds a
-column for each of these estimators, or for all of `vwkde.methods()` with `--methods all`.
+column for each of these estimators, or for all of `vwkde.methods()` with `--methods all`. `--hard` takes the pairs of
+`hard_families.py` instead, on which estimators are easily wrong and sure of it.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import vwkde
+from hard_families import hard_pairs
 from peers import boosted, nearest_neighbours, quadratic
 from vwkde.datasets import (
     Gaussian,
@@ -144,6 +146,11 @@ def families() -> Iterator[Family]:
     yield independent("exponential 1-D", stats.expon(), stats.expon(scale=2), 1)
 
 
+def hard_families() -> Iterator[Family]:
+    for pair in hard_pairs():
+        yield Family(pair.name, pair.numerator.sample, pair.denominator.sample, pair.log_ratio, pair.rows)
+
+
 def peers(p: Floats, q: Floats) -> dict[str, float]:
     return {
         "kde": vwkde.kl_divergence(p, q, method="kde").value,
@@ -164,13 +171,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=30)
     parser.add_argument("--only", nargs="*", default=None)
+    parser.add_argument("--hard", action="store_true")
     parser.add_argument("--without-peers", action="store_true")
     parser.add_argument("--methods", nargs="*", default=[], choices=[*vwkde.methods(), "all"], metavar="NAME")
     options = parser.parse_args()
     methods = list(vwkde.methods()) if "all" in options.methods else options.methods
     warnings.simplefilter("ignore")
     results = []
-    for family in families():
+    for family in hard_families() if options.hard else families():
         if options.only is None or any(word in family.name for word in options.only):
             results.append(measure(family, options.repetitions, not options.without_peers, methods))
             print(

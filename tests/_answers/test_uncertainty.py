@@ -3,7 +3,8 @@ import pytest
 from scipy.stats import norm
 
 import vwkde
-from vwkde._answers.uncertainty import in_units_of
+from vwkde._answers.uncertainty import hidden, in_units_of
+from vwkde._data.sample import make_sample
 from vwkde.datasets import Gaussian, GaussianPair, mean_difference
 
 SMALL = 0.01
@@ -37,6 +38,11 @@ def test_what_hides_is_less_with_more_rows_and_more_with_more_columns():
 
     assert 0 < unseen(2, 400) < unseen(2, 50)
     assert unseen(2, 100) < unseen(20, 100)
+
+
+def test_many_rows_of_one_sample_do_not_show_what_hides_in_few_of_the_other():
+    few, many = (make_sample(np.zeros((rows, 3)), np.ones(rows)) for rows in (50, 5_000))
+    assert hidden((few, many)) == hidden((many, few)) == hidden((few, few)) > 3 * hidden((many, many))
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -2,11 +2,12 @@
 
 Whatever a model misses makes the two samples look more alike, so errors beyond the noise are nearly always values that
 are too small. Two signs tell how much may be missing. The first is the difference between the two ways in which the
-default combines its candidates, a mean and a stack (see `_fit/averaging.py`). The second is what can hide: n and m rows
-of d columns show a difference of d numbers only if its KL exceeds the order of √d·(1/n + 1/m), and what has no simple
-form is found later, by a share of the root of that. A change of the dependence between columns has about d²/2 numbers,
-and hides as long as its KL is below the order of d·(1/n + 1/m). The three factors were calibrated once, by
-`benchmarks/zoo.py` on problems drawn from tuning seeds.
+default combines its candidates, a mean and a stack (see `_fit/averaging.py`). The second is what can hide: n rows of d
+columns, in the smaller sample, show a difference of d numbers only if its KL exceeds the order of √d·2/n, and what has
+no simple form is found later, by a share of the root of that. A change of the dependence between columns has about d²/2
+numbers, and hides as long as its KL is below the order of d·2/n. The rows of a much larger sample do not help: it is
+the smaller one that supports no model. The three factors were calibrated once, by `benchmarks/zoo.py` on problems drawn
+from tuning seeds.
 """
 
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from vwkde._answers.consistency import level_error
 from vwkde._answers.functionals import AtSample
 from vwkde._compute import parallel
 from vwkde._data.groups import FEWEST_GROUPS
+from vwkde._data.sample import Sample
 from vwkde._fit.averaging import Average
 from vwkde._fit.fitted import Fitted, PaperFit
 from vwkde._runtime.progress import track
@@ -39,9 +41,9 @@ _SUBSAMPLES = 30
 _PER_DIFFERENCE = 3.0
 """How much may be missed, in units of the difference between the two combinations of the candidates."""
 _HIDDEN = 0.45
-"""How much KL may hide, in units of the root of √d·(1/n + 1/m)."""
+"""How much KL may hide, in units of the root of √d·2/n."""
 _HIDDEN_DEPENDENCE = 0.15
-"""How much more may hide in the dependence between columns, in units of d·(1/n + 1/m)."""
+"""How much more may hide in the dependence between columns, in units of d·2/n."""
 
 
 def systematic_error(fitted: Fitted, compute: Compute, error: float) -> float:
@@ -56,13 +58,13 @@ def unseen(fitted: Fitted, kind: str, order: float | None, compute: Compute, val
         return 0.0
     ways = [replace(fitted.average, by_fold=way) for way in fitted.average.alternatives] or [fitted.average]
     values = _values(fitted, compute, ways)
-    return _PER_DIFFERENCE * float(np.ptp(values)) + in_units_of(kind, order, _hidden(fitted), max(value, 0.0))
+    return _PER_DIFFERENCE * float(np.ptp(values)) + in_units_of(kind, order, hidden(fitted.samples), max(value, 0.0))
 
 
-def _hidden(fitted: Fitted) -> float:
-    """Return how much KL may hide in so few rows of so many columns."""
-    d = fitted.samples[0].points.shape[1]
-    per_row = sum(1 / sample.effective_rows for sample in fitted.samples)
+def hidden(samples: tuple[Sample, Sample]) -> float:
+    """Return how much KL may hide in so few rows of so many columns; the smaller sample decides what can be seen."""
+    d = samples[0].points.shape[1]
+    per_row = 2 / min(sample.effective_rows for sample in samples)
     return float(_HIDDEN * np.sqrt(np.sqrt(d) * per_row) + _HIDDEN_DEPENDENCE * d * per_row)
 
 

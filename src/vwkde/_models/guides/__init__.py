@@ -25,9 +25,11 @@ from vwkde._models.guides.densities import (
 from vwkde._models.guides.independent import fit_independent, have_independent_columns
 from vwkde._models.guides.kind import Fit, GuideKind
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
+from vwkde._models.guides.lump import fit_lumps, fit_tilted_lumps, have_lumps
 from vwkde._models.guides.network import are_rows, network_forms
 from vwkde._models.guides.paired_mixtures import grown_pair, paired_mixture_forms
 from vwkde._models.guides.radial import fit_radial, have_shells
+from vwkde._models.guides.scatter import have_scatter, scatter_forms
 from vwkde._models.guides.shared_mixture import have_clusters, shared_mixture_forms
 from vwkde._models.guides.waves import have_waves, wave_forms
 
@@ -95,6 +97,14 @@ GUIDES: dict[str, GuideKind] = {
         grown=grown_pair,
         threads_from=50_000,
     ),
+    "lump": GuideKind(
+        _always(fit_lumps, fit_tilted_lumps),
+        fewest_rows=100,
+        affine=True,
+        normal_scores_up_to=0,
+        most_rows=20_000,
+        suits=have_lumps,
+    ),
     # An increasing map of each column hardly changes the next three guides.
     "additive": GuideKind(
         _always(partial(fit_classifier, ADDITIVE)),
@@ -114,6 +124,14 @@ GUIDES: dict[str, GuideKind] = {
         most_rows=100_000,
         grows=True,
         suits=are_rows,
+    ),
+    "scatter": GuideKind(
+        scatter_forms,
+        fewest_rows=50,
+        affine=False,
+        normal_scores_up_to=0,
+        most_rows=20_000,
+        suits=have_scatter,
     ),
     "shared-mixture": GuideKind(
         shared_mixture_forms,

@@ -1,0 +1,88 @@
+"""Where one sample may have a small cluster of rows that the other one lacks.
+
+Balls around each row reach its nearest neighbours of the same sample. Rows in a ball are crowded if they are many more
+than a smooth density explains, here a Student t distribution. Among crowded rows, the other sample's count.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
+
+from vwkde._data.sample import Sample
+from vwkde._models.student import fit_student
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+_COUNTS = 5, 8, 12, 18, 27, 40
+"""Numbers of neighbours that may be a cluster."""
+_MOST_ROWS = 1_000
+"""Rows of each sample among which clusters are looked for."""
+_CROWDED = 15.0
+"""Gain of log likelihood beyond which a ball has more rows than a smooth density explains."""
+_CLEARLY = 2.0
+"""How far the gain of unequal parts must exceed the logarithm of the number of crowded balls."""
+_TINY = np.finfo(np.float64).tiny
+
+
+def crowded_rows(sample: Sample, other: Sample) -> Floats | None:
+    """Return rows that are much closer together than a smooth density explains, of which the other sample has few.
+
+    Among clusters that both samples have, one sample outnumbers the other by chance: the more crowded rows there are,
+    the more clearly it must do so.
+    """
+    own, others = (each.thinned(_MOST_ROWS, np.random.default_rng(0)) for each in (sample, other))
+    counts = np.array([count for count in _COUNTS if count < len(own) / 2])
+    distances = _distances(own.points, own.points)
+    reach = np.partition(distances, counts, axis=1)[:, counts]
+    expected = _expected(own, distances, counts, reach)
+    crowded = _gain_of_balls(counts + 1, expected) > _CROWDED
+    centres = np.flatnonzero(crowded.any(axis=1))
+    if not len(centres):
+        return None
+    inside = _count_within(_distances(own.points[centres], others.points), reach[centres])
+    gains = np.where(crowded[centres], _gain_of_parts(counts + 1, inside, (len(own), len(others))), 0.0)
+    best, count = np.unravel_index(np.argmax(gains), gains.shape)
+    if gains[best, count] < _CLEARLY + np.log(len(centres)):
+        return None
+    return np.asarray(own.points[distances[centres[best]] <= reach[centres[best], count]])
+
+
+def _expected(sample: Sample, distances: Floats, counts: Ints, reach: Floats) -> Floats:
+    """Return how many rows the balls should have, by the density at the rows in them; distances are squared.
+
+    Around an outlier the density is much higher at most rows of a ball than in its middle. Where the density in the
+    middle shows no crowd, that at the other rows does not either.
+    """
+    d = sample.points.shape[1]
+    volume = np.exp(0.5 * d * np.log(np.pi * np.maximum(reach, _TINY)) - gammaln(d / 2 + 1))
+    density = np.exp(fit_student(sample).log_density(sample.points))
+    expected: Floats = len(sample) * np.minimum(density[:, None] * volume, 1.0)
+    doubtful = np.flatnonzero((_gain_of_balls(counts + 1, expected) > _CROWDED).any(axis=1))
+    nearest = np.argsort(distances[doubtful], axis=1)[:, : counts[-1] + 1]
+    means = (density[nearest].cumsum(axis=1) / np.arange(1, counts[-1] + 2))[:, counts]
+    expected[doubtful] = len(sample) * np.minimum(means * volume[doubtful], 1.0)
+    return expected
+
+
+def _count_within(distances: Floats, reach: Floats) -> Ints:
+    """Return how many of the distances from each centre are within each of its reaches."""
+    return np.stack([(distances <= each[:, None]).sum(axis=1) for each in reach.T], axis=1)
+
+
+def _gain_of_balls(rows: Ints, expected: Floats) -> Floats:
+    """Return the log likelihood that is gained if a ball has more rows than expected."""
+    gain = rows * (np.log(rows) - np.log(np.maximum(expected, _TINY))) - rows + expected
+    return np.where(rows > expected, gain, 0.0)
+
+
+def _gain_of_parts(own: Ints, others: Ints, sizes: tuple[int, int]) -> Floats:
+    """Return the log likelihood that is gained if a sample has a larger part of these rows than of all rows."""
+    part, both = sizes[0] / sum(sizes), own + others
+    gain = xlogy(own, own / both / part) + xlogy(others, others / both / (1 - part))
+    return np.where(own > part * both, gain, 0.0)
+
+
+def _distances(x: Floats, y: Floats) -> Floats:
+    """Return the squared distances between rows."""
+    return np.maximum((x**2).sum(axis=1)[:, None] + (y**2).sum(axis=1) - 2 * x @ y.T, 0.0)
