@@ -147,7 +147,7 @@ def grain(random, calm, mark=None):
     noise = ndimage.gaussian_filter(random.normal(size=(SIZE, SIZE)), 0.5 if calm else 2.0)
     image = 0.5 + (0.02 if calm else 0.15) * noise / noise.std()
     if mark is not None:
-        image[mark] += 0.06
+        image[mark] += 0.03
     return np.clip(image, 0, 1).astype(np.float32)
 
 
@@ -156,7 +156,7 @@ def test_a_defect_on_a_calm_surface_is_found_beside_busy_ones_in_one_model():
     inspector = SurfaceInspector(false_reject_rate=0.1).fit([grain(random, i % 2 == 0) for i in range(40)])
     found = [inspector.check(grain(random, True, np.s_[30:33, 10:50])).rejected for _ in range(10)]
     rejected = [inspector.check(grain(random, i % 2 == 0)).rejected for i in range(20)]
-    assert sum(found) >= 9
+    assert sum(found) >= 8  # 5 if all images are compared with all others
     assert sum(rejected) <= 6  # two are expected; seven or more have a probability below 1 %
 
 
