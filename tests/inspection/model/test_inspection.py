@@ -57,6 +57,13 @@ def test_regions_are_outlined_where_they_are_nearly_as_high_as_their_own_peak(fo
     np.testing.assert_array_equal(each.outlines[0].on(MAP.shape), MAP == 6.0)
 
 
+def test_a_thin_crack_stays_thin_where_the_map_is_high_everywhere(found):
+    values = np.full((20, 30), 3.5, dtype=np.float32)
+    values[9:12, 5:25], values[10, 5:25] = 4.5, 6.0
+    (region,) = replace(found, log_ratio=values).outlines
+    assert region.box == Box(10, 5, 11, 25)
+
+
 def test_what_is_connected_in_the_map_stays_one_region(found):
     chain = np.zeros((20, 30), dtype=np.float32)
     chain[5, 2:28], chain[5, 4], chain[5, 20] = 3.0, 9.0, 8.0

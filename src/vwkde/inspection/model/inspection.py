@@ -18,7 +18,8 @@ Singles = NDArray[np.float32]
 Verdict = Literal["OK", "NG"]
 
 _PART_OF_PEAK = 0.5
-"""Pixels at this share of the largest value of their region are shown.
+"""Regions reach at least down to this share of the largest value, and pixels at this share of the way from the median
+of the map to the largest value of their region are shown.
 
 The paper uses 0.9. Of a large defect that covers only a small part, too little to count as found.
 """
@@ -116,7 +117,10 @@ class Inspection(Tabular):
 
     @property
     def outlines(self) -> list[Region]:
-        """The regions above `map_threshold`, or the highest ones if none is, each down to a share of its own peak."""
+        """The regions above `map_threshold`, or the highest ones if none is.
+
+        Of each, the pixels are shown that are at least halfway from the median of the map to its own peak.
+        """
         level = min(self.map_threshold, near_peak(self.log_ratio, _PART_OF_PEAK))
         return outlined_regions(self.log_ratio, level, _PART_OF_PEAK)
 
