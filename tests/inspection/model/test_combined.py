@@ -143,7 +143,7 @@ def test_an_image_is_compared_with_the_good_images_that_it_is_like():
 
 
 def grain(random, calm, mark=None):
-    """Return an image of one of two kinds of surface, one calm and fine, one busy and coarse; perhaps with a scratch."""
+    """Return an image of a calm and fine surface or of a busy and coarse one, perhaps with a scratch."""
     noise = ndimage.gaussian_filter(random.normal(size=(SIZE, SIZE)), 0.5 if calm else 2.0)
     image = 0.5 + (0.02 if calm else 0.15) * noise / noise.std()
     if mark is not None:
