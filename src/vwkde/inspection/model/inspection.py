@@ -120,7 +120,7 @@ class Inspection(Tabular):
     def outlines(self) -> list[Region]:
         """The regions above `map_threshold`, or the highest ones if none is.
 
-        Of each, the pixels are shown that are at two fifths of the way or more from the median of the map to its own peak.
+        Of each, the pixels are shown that are at least two fifths of the way up from the median of the map to its peak.
         """
         level = min(self.map_threshold, near_peak(self.log_ratio, _PART_OF_PEAK))
         return outlined_regions(self.log_ratio, level, _PART_OF_WAY)
