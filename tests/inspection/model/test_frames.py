@@ -94,7 +94,7 @@ def test_textures_are_not_moved():
 def test_a_part_that_lies_elsewhere_passes_only_if_parts_are_aligned(tmp_path):
     places = np.random.default_rng(3).integers(-6, 7, size=(GOOD, 2))
     good = [part(seed, *place) for seed, place in enumerate(places)]
-    aligned = SurfaceInspector(features="combined", align=True).fit(good)
+    aligned = SurfaceInspector(false_reject_rate=0.1, align=True).fit(good)
     aligned.save(tmp_path / "part.vwkde")
     loaded = SurfaceInspector.load(tmp_path / "part.vwkde")
     assert loaded.align
@@ -105,7 +105,7 @@ def test_a_part_that_lies_elsewhere_passes_only_if_parts_are_aligned(tmp_path):
     row, column = np.unravel_index(found.log_ratio.argmax(), found.log_ratio.shape)
     assert abs(row - 66) < 8
     assert 30 < column < 68
-    loose = SurfaceInspector(features="combined").fit(good)
+    loose = SurfaceInspector(false_reject_rate=0.1).fit(good)
     gain = [each.check(part(201, 5, -6, scratch=True)).score - each.calibration_.threshold for each in (aligned, loose)]
     assert gain[0] > 2 * gain[1]
 

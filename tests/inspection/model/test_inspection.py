@@ -50,11 +50,18 @@ def test_a_rejected_image_whose_map_stays_low_shows_its_highest_region(found):
 
 def test_regions_are_outlined_where_they_are_nearly_as_high_as_their_own_peak(found):
     smeared = MAP.copy()
-    smeared[:8, :15] = np.maximum(smeared[:8, :15], 2.6)
-    each = replace(found, log_ratio=smeared)
+    smeared[:8, :15] = np.maximum(smeared[:8, :15], 2.3)
+    each = replace(found, log_ratio=smeared, map_threshold=2.2)
     assert boxes(each.regions()) == [Box(0, 0, 8, 15), LOW]
     assert each.shown_boxes == [HIGH, LOW]
     np.testing.assert_array_equal(each.outlines[0].on(MAP.shape), MAP == 6.0)
+
+
+def test_a_thin_crack_stays_thin_where_the_map_is_high_everywhere(found):
+    values = np.full((20, 30), 3.5, dtype=np.float32)
+    values[9:12, 5:25], values[10, 5:25] = 4.3, 6.0
+    (region,) = replace(found, log_ratio=values).outlines
+    assert region.box == Box(10, 5, 11, 25)
 
 
 def test_what_is_connected_in_the_map_stays_one_region(found):

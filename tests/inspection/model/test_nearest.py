@@ -29,7 +29,8 @@ def test_a_good_image_is_judged_by_the_others(library):
     kept = np.delete(library.patches, 3, axis=0).reshape(-1, 6)
     squares = np.array([np.square(kept - each).sum(axis=1).min() for each in PATCHES[3]])
     np.testing.assert_allclose(judged.log_ratio, squares / (2 * library.bandwidth**2), rtol=1e-4)
-    assert judged.nearest != 3
+    assert 3 not in judged.neighbours
+    assert len(set(judged.neighbours.tolist())) == 10
     assert judged.score > library.compare(PATCHES[3]).score
 
 

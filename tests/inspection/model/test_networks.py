@@ -76,20 +76,22 @@ def test_a_network_that_changed_or_is_gone_is_told(tmp_path):
     assert SurfaceInspector.load(model).check(bad(100)).rejected
 
 
-def test_a_model_without_marks_from_an_earlier_checkout_is_refused(inspector, tmp_path):
+def test_a_model_of_an_earlier_checkout_is_refused(inspector, tmp_path):
     path = tmp_path / "part.vwkde"
     inspector.save(path)
     arrays, settings, _ = read_container(path)
-    write_container(path, {name: array for name, array in arrays.items() if "mark" not in name}, settings)
-    with pytest.raises(ModelFileError, match=r"part 'mark_mean' is missing\. Fit the model again"):
-        SurfaceInspector.load(path)
+    for gone in ("mark_mean", "values"):
+        write_container(path, {name: array for name, array in arrays.items() if name != gone}, settings)
+        with pytest.raises(ModelFileError, match=rf"part '{gone}' is missing\. Fit the model again"):
+            SurfaceInspector.load(path)
 
 
 def test_marks_count_in_the_map_alone(inspector, tmp_path):
     inspector.save(tmp_path / "part.vwkde")
     for each in (inspector, SurfaceInspector.load(tmp_path / "part.vwkde")):
         both = each._learnt.both
-        few, many, higher = both.score(np.array([[2.0, 1.0, 3.0], [2.0, 99.0, 3.0], [2.0, 1.0, 4.0]]))
+        values = np.array([[2.0, 1.0, 3.0], [2.0, 99.0, 3.0], [2.0, 1.0, 4.0]])
+        few, many, higher = both.score(values, np.ones(4))
         assert few == many < higher
 
 
@@ -176,7 +178,7 @@ def test_the_network_of_the_package(tmp_path):
     inspector.save(tmp_path / "part.vwkde")
     result = SurfaceInspector.load(tmp_path / "part.vwkde").check(bad(100))
     assert result.verdict == "NG"
-    (box,) = result.shown_boxes
+    box = result.shown_boxes[0]
     about = 12  # pixels: a place of the layer is 8 apart from the next, and the mean of three by three
     assert 40 - about <= box.top < 56 < box.bottom <= 72 + about
     assert 40 - about <= box.left < 56 < box.right <= 72 + about

@@ -4,6 +4,7 @@ from scipy import ndimage
 
 from vwkde.inspection.model.rarity import (
     LEVELS,
+    RAISED,
     bends,
     counted,
     fit_rarities,
@@ -84,21 +85,37 @@ def test_a_copy_on_which_good_images_vary_hides_no_defect_on_another():
 
 
 @pytest.mark.parametrize("shape", [(256, 256), (130, 517)])
-def test_a_map_shows_the_mean_around_each_place_too(shape):
+def test_a_map_shows_the_root_mean_square_around_each_place_where_it_is_higher(shape):
     values = ndimage.gaussian_filter(np.random.default_rng(1).exponential(size=shape), 3.0)
-    around = ndimage.gaussian_filter(values, min(shape) / 32)
-    away = np.abs(with_surroundings(values) - (values + around) / 2)[8:-8, 8:-8]  # edges are less exact
+    around = RAISED * np.sqrt(ndimage.gaussian_filter(values**2, min(shape) / 32))
+    away = np.abs(with_surroundings(values) - np.maximum(values, around))[8:-8, 8:-8]  # edges are less exact
     assert away.max() < 0.1 * np.abs(values - around).max()
 
 
 @pytest.mark.parametrize("shape", [(32, 33), (130, 517)])
-def test_surroundings_do_not_change_an_even_map(shape):
-    np.testing.assert_allclose(with_surroundings(np.full(shape, 3.0)), 3.0)
+def test_surroundings_raise_an_even_map_evenly(shape):
+    np.testing.assert_allclose(with_surroundings(np.full(shape, 3.0)), 3.0 * RAISED)
+
+
+def test_a_thin_line_is_outlined_as_thin_as_it_is():
+    values = np.ones((256, 256))
+    values[100:102, 40:200] = 10
+    shown = with_surroundings(values)
+    region = find_regions(shown, near_peak(shown, 0.5))[0]
+    assert (region.box.top, region.box.bottom) == (100, 102)
+
+
+def test_the_calm_inside_of_a_large_defect_belongs_to_it():
+    values = np.ones((256, 256))
+    values[96:160, 96:160], values[104:152, 104:152] = 10, 4
+    fine, shown = (find_regions(each, near_peak(each, 0.5))[0] for each in (values, with_surroundings(values)))
+    assert np.count_nonzero(fine.mask) == 64**2 - 48**2
+    assert np.count_nonzero(shown.mask) > 1.2 * np.count_nonzero(fine.mask)
 
 
 def test_a_row_of_peaks_is_one_region():
     dots = np.zeros((256, 256))
-    dots[128, 60:186:14] = 1
+    dots[128, 40:220:18] = 1
     values = 100 * ndimage.gaussian_filter(dots, 4.0)
-    regions = [len(find_regions(each, near_peak(each, 0.5))) for each in (values, with_surroundings(values))]
-    assert regions == [9, 1]
+    regions = [len(find_regions(each, near_peak(each, 0.35))) for each in (values, with_surroundings(values))]
+    assert regions == [10, 1]

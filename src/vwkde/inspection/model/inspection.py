@@ -18,10 +18,12 @@ Singles = NDArray[np.float32]
 Verdict = Literal["OK", "NG"]
 
 _PART_OF_PEAK = 0.5
-"""Pixels at this share of the largest value of their region are shown.
+"""Regions have pixels at this share of the largest value of the map, if no more than that is above its limit.
 
 The paper uses 0.9. Of a large defect that covers only a small part, too little to count as found.
 """
+_PART_OF_WAY = 0.4
+"""Pixels at this share of the way from the median of the map to the largest value of their region are shown."""
 _LARGEST_MAP = 256
 """Maximum length of a map's longer side in a notebook, in pixels."""
 
@@ -116,9 +118,12 @@ class Inspection(Tabular):
 
     @property
     def outlines(self) -> list[Region]:
-        """The regions above `map_threshold`, or the highest ones if none is, each down to a share of its own peak."""
+        """The regions above `map_threshold`, or the highest ones if none is.
+
+        Of each, the pixels are shown that are at least two fifths of the way up from the median of the map to its peak.
+        """
         level = min(self.map_threshold, near_peak(self.log_ratio, _PART_OF_PEAK))
-        return outlined_regions(self.log_ratio, level, _PART_OF_PEAK)
+        return outlined_regions(self.log_ratio, level, _PART_OF_WAY)
 
     @property
     def boxes_if_rejected(self) -> list[Box]:

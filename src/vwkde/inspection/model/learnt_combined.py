@@ -1,9 +1,12 @@
 """What is known about a surface if texture and single marks are combined.
 
-An image has three values: the score of its texture, that of its marks, and the peak of the map of both. The tails of
-those of good images make them comparable: each says how rare it would be in a good image, in nats. The peak counts
-most: it is high where texture and marks differ at the same place. The map of an image shows the surroundings of each
-place as well. When images are added, what is known about marks stays, and so do the tails and the tables of rarities.
+An image has three values: the score of its texture, that of its marks, and the peak of the map of both. Surfaces differ
+in how high these are in good images. So each is compared with the medians of those of the few good images that the
+image is most like, and the tails of the differences in good images make them comparable: each says how rare it would
+be in a good image, in nats. The peak counts most: it is high where texture and marks differ at the same place.
+
+The map of an image shows the surroundings of each place as well, and is scaled by the peaks of the good images that it
+is like. When images are added, what is known about marks stays, and so do the tails and the tables of rarities.
 """
 
 from dataclasses import dataclass, replace
@@ -25,57 +28,78 @@ from vwkde.inspection.model.rarity import Rarities, fit_rarities
 from vwkde.inspection.model.tails import Tail, fit_tail
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
 Singles = NDArray[np.float32]
 Shares = tuple[float, float, float]
+
+VALUES = 4
+"""Number of values of a good image: texture, marks and peak, which make up its score, and the peak of what is shown."""
+_IN_SCORE, _PEAK, _SHOWN = slice(3), 2, 3
 
 
 @dataclass(frozen=True, eq=False)
 class Both:
-    """What good images have: tails of the scores of texture and of marks and of the peak of the map, and rarities.
+    """What good images have: tails of texture, marks and the peak of the map, and rarities.
 
-    `shares` is how much each of the three counts in the score of an image.
+    The centres of the tails are the medians of the three values, their widths those of the tails of the differences
+    from good images that are alike. `shares` is how much each of the three counts in the score of an image.
     """
 
     tail: Tail
     rarities: Rarities
     shares: Shares
 
-    def score(self, values: Floats) -> Floats:
-        """Return the mean rarity of the two scores and the peak, (…, 3)."""
-        return np.asarray(self.tail(values) @ np.array(self.shares))
+    def score(self, values: Floats, like: Floats) -> Floats:
+        """Return the mean rarity of values, (…, 3 or more), given those of good images that are alike."""
+        beyond = values[..., _IN_SCORE] - like[..., _IN_SCORE]
+        return np.asarray(beyond / self.tail.width @ np.array(self.shares))
+
+    def level(self, like: Floats) -> Floats:
+        """Return the factor of a map: less than one if the maps of good images that are alike have high peaks."""
+        return np.asarray((1 + self.tail.centre[_PEAK]) / (1 + like[..., _PEAK]))  # a nat more, for maps without peaks
 
     def map(self, texture: Comparison, marks: MarkComparison) -> Floats:
         """Return how rare each place is in good images, in nats, at the size of measurement."""
         return self.rarities.map((texture.log_ratio, marks.excess))
 
-    def peaks(self, texture: Comparison, marks: MarkComparison) -> tuple[float, float]:
-        """Return the largest value of that map, and that of what is shown of it."""
-        return self.rarities.peaks(self.map(texture, marks))
+    def values(self, texture: Comparison, marks: MarkComparison) -> Floats:
+        """Return the values of an image."""
+        return np.array([texture.score, marks.score, *self.rarities.peaks(self.map(texture, marks))])
+
+    def calibrations(self, values: Floats, like: Floats, false_reject_rate: float) -> tuple[Calibration, Calibration]:
+        """Return the calibrations of scores and of maps, given the values of good images."""
+        scores, peaks = self.score(values, like), self.peaks(values, like)
+        return calibrate(scores, false_reject_rate), Calibration(peaks, false_reject_rate)
+
+    def peaks(self, values: Floats, like: Floats) -> Floats:
+        """Return the largest values of what maps show, given the values of images."""
+        return np.asarray(values[..., _SHOWN] * self.level(like))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LearntCombined(Learnt):
-    """What was learnt from the good images of a surface.
-
-    `kept_values` are the score of each by its marks alone and the peak of its map without surroundings, (images, 2):
-    what its score is made of, and what more images do not change.
-    """
+    """What was learnt from the good images of a surface; `values` are theirs, each judged by others."""
 
     shares: ClassVar[Shares] = (0.25, 0.25, 0.5)
     """How much texture, marks and the peak of the map count: the peak as much as the other two."""
 
     marking: Marking
     known: KnownMarks
-    kept_values: Floats
+    values: Floats
     both: Both
+
+    def of_like(self, neighbours: Places) -> Floats:
+        """Return the medians of the values of these good images, (…, images)."""
+        return median_values(self.values, neighbours)
 
     def judge(self, image: Singles, resources: Resources) -> Judgement:
         """Return how an image compares with the good ones."""
         marks = self.known.compare(self.marking(image))
         texture = self.compare(image, resources)
-        joint = self.both.map(texture, marks)
-        score = self.both.score(np.array([texture.score, marks.score, joint.max()]))
-        log_ratio = self.marking.spread(self.both.rarities.shown(joint), self.image_shape).astype(np.float32)
+        joint, like = self.both.map(texture, marks), self.of_like(texture.neighbours)
+        score = self.both.score(np.array([texture.score, marks.score, joint.max()]), like)
+        shown = self.both.rarities.shown(joint) * self.both.level(like)
+        log_ratio = self.marking.spread(shown, self.image_shape).astype(np.float32)
         return Judgement(float(score), texture.nearest, log_ratio)
 
     def more(self, seen: Measured, false_reject_rate: float, resources: Resources) -> Learnt:
@@ -84,33 +108,31 @@ class LearntCombined(Learnt):
         sums = library.mutual_sums(self.sums, resources)
         texture = library.left_out(sums, resources)
         marks = [self.known.compare(image) for image in seen.marks]
-        pairs = zip(texture[len(self.names) :], marks, strict=True)
-        joint, shown = np.transpose([self.both.peaks(*pair) for pair in pairs])
-        kept = np.column_stack([[each.score for each in marks], joint])
-        return replace(
-            self.with_images(seen),
-            library=library,
-            sums=sums,
-            kept_values=np.concatenate([self.kept_values, kept]),
-            peaks=Calibration(np.append(self.peaks.scores, shown), false_reject_rate),
-        )._calibrated(texture, false_reject_rate)
+        new = [self.both.values(*pair) for pair in zip(texture[len(self.names) :], marks, strict=True)]
+        grown = replace(self.with_images(seen), library=library, sums=sums, values=np.concatenate([self.values, new]))
+        return grown._calibrated(texture, false_reject_rate)
 
     def fewer(self, count: int, false_reject_rate: float, resources: Resources) -> Learnt:
         """Return what was known with the first good images only; nothing else that was learnt depends on the others."""
         library = replace(self._kernels, patches=self.library.patches[:count])
         sums = self.sums[:count, :count]
-        return replace(
-            self.with_first(count),
-            library=library,
-            sums=sums,
-            kept_values=self.kept_values[:count],
-            peaks=Calibration(self.peaks.scores[:count], false_reject_rate),
-        )._calibrated(library.left_out(sums, resources), false_reject_rate)
+        first = replace(self.with_first(count), library=library, sums=sums, values=self.values[:count])
+        return first._calibrated(library.left_out(sums, resources), false_reject_rate)
 
     def _calibrated(self, texture: list[Comparison], false_reject_rate: float) -> "LearntCombined":
-        """Return this with a threshold for scores, given how the texture of each good image compares with others."""
-        values = np.column_stack([[each.score for each in texture], self.kept_values])
-        return replace(self, scores=calibrate(self.both.score(values), false_reject_rate))
+        """Return this with thresholds, given how the texture of each good image compares with others.
+
+        Peaks of maps stay, so that nothing but the texture of good images need be kept.
+        """
+        values = np.column_stack([[each.score for each in texture], self.values[:, 1:]])
+        like = median_values(values, np.stack([each.neighbours for each in texture]))
+        scores, peaks = self.both.calibrations(values, like, false_reject_rate)
+        return replace(self, values=values, scores=scores, peaks=peaks)
+
+
+def median_values(values: Floats, neighbours: Places) -> Floats:
+    """Return the medians of the values of some good images, (…, images)."""
+    return np.asarray(np.median(values[neighbours], axis=-2))
 
 
 def learn_combined(
@@ -123,19 +145,21 @@ def learn_combined(
     sums = library.mutual_sums(resources=resources)
     shape = marking.shape(seen.shape)
     known, marks = learn_marks(seen.marks, shape, seed)
-    both, values, peaks = fit_both(library.left_out(sums, resources), marks, shape, marking, LearntCombined.shares)
+    texture = library.left_out(sums, resources)
+    both, values, like = fit_both(texture, marks, shape, marking, LearntCombined.shares)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
-    thresholds = calibrate(both.score(values), false_reject_rate), Calibration(peaks, false_reject_rate)
-    learnt = (features, *images, coordinates, library, sums, *thresholds)
-    return LearntCombined(*learnt, marking=marking, known=known, kept_values=values[:, 1:], both=both)
+    learnt = (features, *images, coordinates, library, sums, *both.calibrations(values, like, false_reject_rate))
+    return LearntCombined(*learnt, marking=marking, known=known, values=values, both=both)
 
 
 def fit_both(
     texture: list[Comparison], marks: list[MarkComparison], shape: tuple[int, ...], marking: Marking, shares: Shares
 ) -> tuple[Both, Floats, Floats]:
-    """Return what good images have, scores and peaks of each, (images, 3), and the peaks of what maps show."""
-    pairs = [(one.log_ratio, other.excess) for one, other in zip(texture, marks, strict=True)]
-    rarities = fit_rarities(pairs, shape, marking.patches)
-    peaks, shown = np.transpose(run(lambda pair: rarities.peaks(rarities.map(pair)), pairs))
-    values = np.stack([[each.score for each in texture], [each.score for each in marks], peaks], axis=-1)
-    return Both(fit_tail(values), rarities, shares), values, shown
+    """Return what good images have, the values of each, and the medians of those of the good images that it is like."""
+    pairs = list(zip(texture, marks, strict=True))
+    rarities = fit_rarities([(one.log_ratio, other.excess) for one, other in pairs], shape, marking.patches)
+    unscaled = Both(Tail(np.zeros(3), np.ones(3)), rarities, shares)
+    values = np.array(run(lambda pair: unscaled.values(*pair), pairs))
+    like = median_values(values, np.stack([each.neighbours for each in texture]))
+    width = fit_tail((values - like)[:, _IN_SCORE]).width
+    return replace(unscaled, tail=Tail(np.median(values[:, _IN_SCORE], axis=0), width)), values, like

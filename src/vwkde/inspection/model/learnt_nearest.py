@@ -16,7 +16,7 @@ from vwkde.inspection.model.coordinates import fit_rotated_coordinates
 from vwkde.inspection.model.features import FeatureSet, marking_of
 from vwkde.inspection.model.known_marks import learn_marks
 from vwkde.inspection.model.learnt import Learnt
-from vwkde.inspection.model.learnt_combined import LearntCombined, Shares, fit_both
+from vwkde.inspection.model.learnt_combined import LearntCombined, Shares, fit_both, median_values
 from vwkde.inspection.model.measuring import Measured, mapped
 from vwkde.inspection.model.nearest import NearestPatches, keep_patches
 
@@ -36,16 +36,18 @@ class LearntNearest(LearntCombined):
         del resources
         patches, count = mapped(seen.features, self.coordinates), len(self.names)
         library = self._nearest.grown(patches, seed=count)
+        texture = library.left_out(patches, first=count)
         marks = [self.known.compare(image) for image in seen.marks]
-        pairs = list(zip(library.left_out(patches, first=count), marks, strict=True))
-        joint, shown = np.transpose([self.both.peaks(*pair) for pair in pairs])
-        values = np.column_stack([[[each.score for each in pair] for pair in pairs], joint])
+        new = np.array([self.both.values(*pair) for pair in zip(texture, marks, strict=True)])
+        values = np.concatenate([self.values, new])
+        like = median_values(values, np.stack([each.neighbours for each in texture]))
+        peaks, scores = self.both.peaks(new, like), self.both.score(new, like)
         return replace(
             self.with_images(seen),
             library=library,
-            kept_values=np.concatenate([self.kept_values, values[:, 1:]]),
-            scores=calibrate(np.append(self.scores.scores, self.both.score(values)), false_reject_rate),
-            peaks=Calibration(np.append(self.peaks.scores, shown), false_reject_rate),
+            values=values,
+            scores=calibrate(np.append(self.scores.scores, scores), false_reject_rate),
+            peaks=Calibration(np.append(self.peaks.scores, peaks), false_reject_rate),
         )
 
     def fewer(self, count: int, false_reject_rate: float, resources: Resources) -> Learnt:
@@ -54,7 +56,7 @@ class LearntNearest(LearntCombined):
         return replace(
             self.with_first(count),
             library=self._nearest.fewer(count),
-            kept_values=self.kept_values[:count],
+            values=self.values[:count],
             scores=calibrate(self.scores.scores[:count], false_reject_rate),
             peaks=Calibration(self.peaks.scores[:count], false_reject_rate),
         )
@@ -72,8 +74,7 @@ def learn_nearest(seen: Measured, features: FeatureSet, seed: int, false_reject_
     library = keep_patches(patches, features.worst or patches.shape[1], seed)
     shape = marking.shape(seen.shape)
     known, marks = learn_marks(seen.marks, shape, seed)
-    both, values, peaks = fit_both(library.left_out(patches), marks, shape, marking, LearntNearest.shares)
+    both, values, like = fit_both(library.left_out(patches), marks, shape, marking, LearntNearest.shares)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
-    thresholds = calibrate(both.score(values), false_reject_rate), Calibration(peaks, false_reject_rate)
-    learnt = (features, *images, coordinates, library, NO_SUMS, *thresholds)
-    return LearntNearest(*learnt, marking=marking, known=known, kept_values=values[:, 1:], both=both)
+    learnt = (features, *images, coordinates, library, NO_SUMS, *both.calibrations(values, like, false_reject_rate))
+    return LearntNearest(*learnt, marking=marking, known=known, values=values, both=both)

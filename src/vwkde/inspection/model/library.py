@@ -47,11 +47,16 @@ _SAMPLED_IMAGES = 8
 
 @dataclass(frozen=True)
 class Comparison:
-    """An image against good ones: its score in nats, the nearest good image, and the patches' log ratios."""
+    """An image against good ones: its score in nats, the few nearest good images, and the patches' log ratios."""
 
     score: float
-    nearest: int
+    neighbours: NDArray[np.intp]
     log_ratio: Floats
+
+    @property
+    def nearest(self) -> int:
+        """The nearest good image."""
+        return int(self.neighbours[0])
 
 
 @dataclass(frozen=True)
@@ -137,13 +142,14 @@ class Library:
         own = self._estimate(patches, resources=resources)
         here = _at_least_itself(own) if self.at_least_itself else own.left_out()
         log_ratio = here - self._estimate(good, resources=resources).log_density(own.sample.points)
-        return Comparison(float(np.sort(log_ratio)[-worst:].mean()), int(candidates[0]), log_ratio)
+        return Comparison(float(np.sort(log_ratio)[-worst:].mean()), candidates, log_ratio)
 
     def _nearest(self, patches: Singles, candidates: NDArray[np.intp]) -> Comparison:
         """Return the comparison with the nearest candidate, by the paper's weighted estimates."""
         ratios = parallel.run(lambda image: self.log_ratio(patches, image), [int(image) for image in candidates])
-        nearest = int(np.argmin([ratio.mean() for ratio in ratios]))
-        return Comparison(float(ratios[nearest].mean()), int(candidates[nearest]), ratios[nearest])
+        order = np.argsort([ratio.mean() for ratio in ratios], kind="stable")
+        nearest = ratios[order[0]]
+        return Comparison(float(nearest.mean()), candidates[order], nearest)
 
     def log_ratio(self, patches: Singles, image: int) -> Floats:
         """Return the log ratio at patches, each left out, against one good image, by the paper's weighted estimates.

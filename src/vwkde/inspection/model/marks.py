@@ -27,6 +27,12 @@ SURROUNDINGS = 12.0
 """Standard deviation, in pixels, of the surroundings whose brightness is subtracted."""
 EVEN = 0.01
 """Added to the contrast of an image before it is divided by it: a few gray levels of 256."""
+ASKED = 2_000
+"""About how many cells of a copy say what is usual in an image; evenly spaced ones."""
+USUAL = 0.5, 0.75
+"""Shares of these cells that are below the middle and below the upper end of what is usual."""
+LEAST_USUAL = 0.01
+"""Minimum distance of these two, in units of the contrast, for images without any detail."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +40,13 @@ class Marks:
     """Cells of two by two pixels, on an image of at most 2¹⁶ pixels and on up to three copies, each half as large."""
 
     def __call__(self, image: Singles) -> Halves:
-        """Return how strong each kind of mark is in every cell of every copy, (kinds, cells)."""
+        """Return how strong each kind of mark is in every cell of every copy, (kinds, cells), in units of the image."""
         copy = _evened(shrunk(image.astype(np.float32), self.shapes(image.shape)[0]))
         cells = []
         for number in range(len(self.shapes(image.shape))):
             copy = halved(copy) if number else copy
             strongest = _strongest(strengths(copy))
-            cells.append(strongest.reshape(len(strongest), -1))
+            cells.append(_unusual(strongest.reshape(len(strongest), -1)))
         return np.concatenate(cells, axis=1).astype(np.float16)
 
     def grids(self, image_shape: tuple[int, ...]) -> list[Shape]:
@@ -72,6 +78,28 @@ def _evened(image: Singles) -> Singles:
     """Return an image without slow changes of brightness, divided by its contrast."""
     detail = image - ndimage.gaussian_filter(image, SURROUNDINGS, mode="mirror", truncate=3.0)
     return np.asarray(detail / (np.sqrt(np.mean(detail**2)) + EVEN), dtype=np.float32)
+
+
+def _unusual(cells: Singles) -> Singles:
+    """Return how far marks, (kinds, cells), are above the middle of the image, in units of what is usual in it.
+
+    A defect is small, so most of an image says what kind of surface it shows. A coarse and a fine one, or a calm and a
+    busy one, thereby become comparable.
+    """
+    some = cells[:, :: every(cells.shape[1])]
+    places = ranks(some.shape[1])
+    middle, upper = np.partition(some, places, axis=1)[:, places].T
+    return (cells - middle[:, None]) / np.maximum(upper - middle, LEAST_USUAL)[:, None]
+
+
+def every(count: int) -> int:
+    """Return the step through the cells of a copy of which some say what is usual."""
+    return max(1, count // ASKED)
+
+
+def ranks(count: int) -> list[int]:
+    """Return the ranks of the middle and of the upper end among some cells."""
+    return [int(share * (count - 1)) for share in USUAL]
 
 
 def _strongest(values: Singles) -> Singles:

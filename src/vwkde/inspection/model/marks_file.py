@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from vwkde.inspection.model.combined import Marking
 from vwkde.inspection.model.known_marks import KnownMarks
 from vwkde.inspection.model.learnt import Learnt
-from vwkde.inspection.model.learnt_combined import Both, LearntCombined
+from vwkde.inspection.model.learnt_combined import VALUES, Both, LearntCombined
 from vwkde.inspection.model.mark_filters import KINDS
 from vwkde.inspection.model.marks import MARKS
 from vwkde.inspection.model.patches import GridOnCopies
@@ -30,7 +30,7 @@ def marks_arrays(learnt: Learnt) -> dict[str, NDArray[Any]]:
         "mark_mean": known.mean,
         "mark_spread": known.spread,
         "mark_tail": _array(known.tail),
-        "kept_values": learnt.kept_values,
+        "values": learnt.values,
         "score_tail": _array(both.tail),
         "rarities": both.rarities.tables,
     }
@@ -45,7 +45,7 @@ def with_marks(
     known = KnownMarks(shape, arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"]))
     both = Both(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"], marking.patches), kind.shares)
     same = {field.name: getattr(learnt, field.name) for field in fields(learnt)}
-    return kind(**same, marking=marking, known=known, kept_values=arrays["kept_values"], both=both)
+    return kind(**same, marking=marking, known=known, values=arrays["values"], both=both)
 
 
 def _check(arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int], patches: GridOnCopies) -> None:
@@ -56,7 +56,7 @@ def _check(arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int],
         "mark_mean": (KINDS, copies[-1].stop),
         "mark_spread": (KINDS, copies[-1].stop),
         "mark_tail": (2, len(copies), KINDS),
-        "kept_values": (images, 2),
+        "values": (images, VALUES),
         "score_tail": (2, 3),
     }
     for name, wanted in shapes.items():

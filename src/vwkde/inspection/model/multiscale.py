@@ -84,13 +84,13 @@ def _roughness(copy: Singles, side: int) -> list[Singles]:
 
 def _means(values: Singles, side: int) -> Singles:
     """Return the means over patches of two by two cells of the last two axes."""
-    cells = _cells(values, side).mean(axis=(-3, -1))
+    cells = _cells(values, side).mean(axis=-3).mean(axis=-1)  # whole rows first, which are fast
     return np.asarray((cells[..., 1:, 1:] + cells[..., 1:, :-1] + cells[..., :-1, 1:] + cells[..., :-1, :-1]) / 4)
 
 
 def _maxima(values: Singles, side: int) -> Singles:
     """Return the maxima over patches of two by two cells of the last two axes."""
-    cells = _cells(values, side).max(axis=-1).max(axis=-2)
+    cells = _cells(values, side).max(axis=-3).max(axis=-1)
     rows = np.maximum(cells[..., 1:, :], cells[..., :-1, :])
     return np.asarray(np.maximum(rows[..., 1:], rows[..., :-1]))
 

@@ -24,6 +24,8 @@ _LEAST = 20
 """Minimum number of patches that each good image keeps."""
 _BLOCK = 512
 """Number of patches that are compared with the kept ones at a time: their products take some forty megabytes."""
+_NEIGHBOURS = 10
+"""Number of good images that an image is said to be like: those that have the nearest patch of most of its patches."""
 _SAMPLED = 8
 """Number of good images that set the bandwidth."""
 
@@ -57,7 +59,7 @@ class NearestPatches:
             image = first + place
             others = np.delete(self.patches, image, axis=0)
             found = self._compared(patches[place], others)
-            return replace(found, nearest=found.nearest + (found.nearest >= image))
+            return replace(found, neighbours=found.neighbours + (found.neighbours >= image))
 
         return parallel.run(judged, range(len(patches)), "calibration")
 
@@ -66,7 +68,8 @@ class NearestPatches:
         log_ratio = squares / (2 * self.bandwidth**2)
         worst = np.argsort(log_ratio)[-self.worst :]
         images = np.bincount(places // good.shape[1], minlength=len(good))
-        return Comparison(float(log_ratio[worst].mean()), int(images.argmax()), log_ratio)
+        neighbours = np.argsort(-images, kind="stable")[:_NEIGHBOURS]
+        return Comparison(float(log_ratio[worst].mean()), neighbours, log_ratio)
 
 
 def keep_patches(patches: Singles, worst: int, seed: int) -> NearestPatches:

@@ -8,8 +8,9 @@ A copy that shows a defect must not be outvoted by the noise of the others, so r
 of their fourth powers: nearly the largest. Texture and marks are then joined by a plain mean, which is high where both
 differ at the same place; by chance they seldom do.
 
-With texture, what is shown is the mean of this and of its surroundings. The peak of the map itself tells images apart
-best, but a long scratch is a row of peaks, and the inside of a large defect is often calmer than its edge.
+With texture, what is shown is the larger of this and of its surroundings. The peak of the map itself tells images apart
+best, but a long scratch is a row of peaks, and the inside of a large defect is often calmer than its edge. Where the
+map is high, its surroundings are lower: so a thin crack stays thin.
 """
 
 from collections.abc import Sequence
@@ -42,7 +43,9 @@ POWER = 4
 _STRONG = 10.0
 """Rarities beyond this, in nats, count by their logarithm: otherwise only the core of a strong defect would show."""
 _AROUND = 1 / 32
-"""Standard deviation of the Gaussian that averages the surroundings, as a share of the shorter side."""
+"""Standard deviation of the Gaussian that averages the squares of the surroundings, as a share of the shorter side."""
+RAISED = 1.15
+"""Factor of the surroundings before the larger one is taken: a row of peaks becomes one region."""
 AROUND_CUT = 3.0
 """Standard deviations after which that Gaussian is cut off."""
 SPARED = 4
@@ -81,13 +84,13 @@ class Rarities:
 
 
 def with_surroundings(values: Floats) -> Floats:
-    """Return the mean of a map and of its surroundings."""
-    some = values[SPARED // 2 :: SPARED, SPARED // 2 :: SPARED]
+    """Return the larger of a map and of the raised root mean square of its surroundings."""
+    some = np.square(values[SPARED // 2 :: SPARED, SPARED // 2 :: SPARED])
     around = ndimage.gaussian_filter(some, around_width(values.shape), truncate=AROUND_CUT)
     along_rows, along_columns = (
         interpolation(side, count, SPARED, FIRST_SPARED) for side, count in zip(values.shape, some.shape, strict=True)
     )
-    return np.asarray((values + along_rows @ around @ along_columns.T) / 2)
+    return np.maximum(values, RAISED * np.sqrt(along_rows @ around @ along_columns.T))
 
 
 def around_width(shape: tuple[int, ...]) -> float:

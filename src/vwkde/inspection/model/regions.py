@@ -147,12 +147,14 @@ def find_regions(values: NDArray[np.floating], level: float) -> list[Region]:
 
 
 def outlined_regions(values: NDArray[np.floating], level: float, share: float) -> list[Region]:
-    """Return the regions where the values reach the level, each down to this share of its own largest value.
+    """Return the regions where the values reach the level, each down to this share of the way up to its largest value.
 
     A strong defect makes the values high far around it; its outline is where they are nearly as high as in its core.
-    What is connected at the level stays one region.
+    The way starts at the median of all values: where they are high everywhere, a thin crack is to stay thin. What is
+    connected at the level stays one region.
     """
-    return [region.outlined(values, near_peak(np.array(region.peak), share)) for region in find_regions(values, level)]
+    middle = float(np.median(values))
+    return [region.outlined(values, middle + share * (region.peak - middle)) for region in find_regions(values, level)]
 
 
 def box_about(mask: Mask) -> Box:

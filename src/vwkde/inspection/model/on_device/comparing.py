@@ -19,10 +19,10 @@ _BLOCK = 2**25
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """An image against good ones: its score, the nearest good image, and the log ratios of its patches."""
+    """An image against good ones: its score, the nearest good images, and the log ratios of its patches."""
 
     score: "Tensor"
-    nearest: "Tensor"
+    neighbours: "Tensor"
     log_ratio: "Tensor"
 
 
@@ -46,7 +46,7 @@ class LibraryOnDevice:
         others = _log_sums(own, good)[:, 0] - np.log(len(good))
         here = _log_sums(own, own, own=True)[:, 0].clamp(min=self._least)
         log_ratio = here - np.log(len(own) - 1) - others
-        return Compared(log_ratio.topk(self._worst).values.mean(), nearest[0], log_ratio)
+        return Compared(log_ratio.topk(self._worst).values.mean(), nearest, log_ratio)
 
 
 def _log_sums(x: "Tensor", y: "Tensor", groups: int = 1, own: bool = False) -> "Tensor":

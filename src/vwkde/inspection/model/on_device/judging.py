@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._compute.devices import send
 from vwkde.inspection.model.learnt import Judgement, Learnt, pixel_map
 from vwkde.inspection.model.learnt_combined import LearntCombined
 from vwkde.inspection.model.library import Comparison, Library
@@ -19,6 +20,7 @@ from vwkde.inspection.model.rarity import (
     AROUND_CUT,
     FIRST_SPARED,
     POWER,
+    RAISED,
     SPARED,
     around_width,
     bends,
@@ -63,13 +65,15 @@ class CombinedOnDevice:
         joint = self._joint(torch.stack([each.log_ratio for each in compared]), excess, tuple(images.shape[1:]))
         texture = torch.stack([each.score for each in compared])
         values = torch.stack([texture, mark_scores.double(), joint.amax(dim=(1, 2))], dim=1)
-        found = self._learnt.both.score(values.cpu().numpy())
-        nearest = torch.stack([each.nearest for each in compared]).tolist()
+        neighbours = torch.stack([each.neighbours for each in compared]).cpu().numpy()
+        like, both = self._learnt.of_like(neighbours), self._learnt.both
+        found = both.score(values.cpu().numpy(), like)
         part = self._images.part
-        maps = enlarged(_with_surroundings(joint), self._learnt.image_shape if part is None else part.shape())
+        shown = _with_surroundings(joint) * send(both.level(like), self._images.device)[:, None, None]
+        maps = enlarged(shown, self._learnt.image_shape if part is None else part.shape())
         return [
-            Judgement(float(score), place, self._placed(values))
-            for score, place, values in zip(found, nearest, maps.float().cpu().numpy(), strict=True)
+            Judgement(float(score), int(nearest), self._placed(values))
+            for score, nearest, values in zip(found, neighbours[:, 0], maps.float().cpu().numpy(), strict=True)
         ]
 
     def _joint(self, log_ratio: "Tensor", excess: "Tensor", shape: tuple[int, ...]) -> "Tensor":
@@ -89,9 +93,9 @@ class CombinedOnDevice:
 def _with_surroundings(maps: "Tensor") -> "Tensor":
     """Return maps, (images, rows, columns), as `rarity.with_surroundings` does for each."""
     shape = tuple(maps.shape[1:])
-    some = maps[:, SPARED // 2 :: SPARED, SPARED // 2 :: SPARED]
+    some = maps[:, SPARED // 2 :: SPARED, SPARED // 2 :: SPARED].square()
     around = smoothed(some, around_width(shape), truncate=AROUND_CUT)
-    return (maps + interpolated(around, shape, [float(SPARED)] * 2, FIRST_SPARED)) / 2
+    return maps.maximum(RAISED * interpolated(around, shape, [float(SPARED)] * 2, FIRST_SPARED).sqrt())
 
 
 def _counted(values: "Tensor", places: Sequence[slice], tables: Floats) -> "Tensor":
@@ -143,7 +147,7 @@ class TextureOnDevice:
 
     def _judgement(self, compared: Compared) -> Judgement:
         log_ratio = compared.log_ratio.cpu().numpy()
-        found = Comparison(float(compared.score), int(compared.nearest), log_ratio)
+        found = Comparison(float(compared.score), compared.neighbours.cpu().numpy(), log_ratio)
         spread = pixel_map(found, self._learnt.features, self._learnt.image_shape)
         return Judgement(found.score, found.nearest, spread)
 

@@ -8,7 +8,7 @@ import scipy.fft
 from vwkde._compute.devices import send
 from vwkde.inspection.model.known_marks import RAREST, KnownMarks
 from vwkde.inspection.model.mark_filters import AROUND, DETAIL, MARGIN, SMOOTH, bank
-from vwkde.inspection.model.marks import CELL, EVEN, MARKS, SURROUNDINGS
+from vwkde.inspection.model.marks import CELL, EVEN, LEAST_USUAL, MARKS, SURROUNDINGS, every, ranks
 from vwkde.inspection.model.on_device.filters import enlarged, halved, made_smaller, mirrored, smoothed
 
 if TYPE_CHECKING:
@@ -25,8 +25,15 @@ def marks_of(images: "Tensor") -> "Tensor":
     for number in range(len(shapes)):
         copy = halved(copy) if number else copy
         strongest = torch.nn.functional.max_pool2d(_strengths(copy), CELL, ceil_mode=True)
-        cells.append(strongest.flatten(start_dim=2))
+        cells.append(_unusual(strongest.flatten(start_dim=2)))
     return torch.cat(cells, dim=2).half()
+
+
+def _unusual(cells: "Tensor") -> "Tensor":
+    """Return how far marks, (images, kinds, cells), are above the middle, in units of what is usual in the image."""
+    some = cells[..., :: every(cells.shape[2])].sort(dim=2).values
+    middle, upper = (some[..., rank, None] for rank in ranks(some.shape[2]))
+    return (cells - middle) / (upper - middle).clamp(min=LEAST_USUAL)
 
 
 def _evened(images: "Tensor") -> "Tensor":
