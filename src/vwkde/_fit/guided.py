@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from vwkde._compute import parallel
 from vwkde._fit.averaging import Average, Member, average_of
 from vwkde._fit.bandwidth import pair_bandwidth
 from vwkde._fit.candidates import Space, WeightTrial, find_candidates
@@ -117,10 +116,7 @@ def _choose(
     With `project_too` the first space may give way to a few of its directions, if a guide does not depend on the axes.
     """
     thinned = [space.thinned(numerics.seed) for space in spaces]
-    found = parallel.concurrently(
-        lambda space: find_candidates(space, bandwidth, numerics), thinned, spaces[0].rows_in_memory
-    )
-    candidates = [c for here in found for c in here]
+    candidates = [c for space in thinned for c in find_candidates(space, bandwidth, numerics)]
     if project_too and any(map(is_affine, spaces[0].guides)):
         subspace = find_subspace(thinned[0], candidates, bandwidth, numerics)
         if subspace is not None:
