@@ -61,3 +61,11 @@ def test_mixtures_of_one_component_are_gaussians_which_do_not_grow():
     assert not paired.grows
     clustered = [sample(clusters((0.5, 0.3, 0.2), 300, 2, seed)[0]) for seed in (0, 1)]
     assert cross_fit("paired-mixture", (clustered[0], clustered[1]), 0).grows
+
+
+def test_a_common_mixture_of_all_rows_does_not_tell_equal_samples_apart():
+    x = clusters((0.4, 0.3, 0.3), 12_000, 3, 7)[0]
+    paired = cross_fit("paired-mixture", (sample(x[:6_000]), sample(x[6_000:])), 0)
+    assert paired.grows  # several components
+    assert log_loss(paired.at_samples, (sample(x[:6_000]), sample(x[6_000:]))) > np.log(2)
+    assert abs(np.mean(paired.at_samples[0])) < 0.01

@@ -24,6 +24,9 @@ from vwkde._models.guides.kind import Fit
 
 Floats = NDArray[np.float64]
 
+_MANY_ROWS = 4_000
+"""Rows of the smaller sample from which one common mixture serves all folds."""
+
 
 def paired_mixture_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
     """Return the guide from two mixtures of as many components, of the same shape, as suit all rows of both samples.
@@ -32,7 +35,10 @@ def paired_mixture_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, .
     """
     if denominator.marginals is not None:
         return mixture_forms(numerator, denominator)
-    return (partial(_fit_pair, _mixture_of_both(numerator, denominator)),)
+    common = _mixture_of_both(numerator, denominator)
+    if _are_many(numerator, denominator):
+        common = _mixture_of_both(numerator, denominator, common)  # by more rows than have chosen its components
+    return (partial(_fit_pair, common),)
 
 
 def grown_pair(form: Fit, numerator: Sample, denominator: Sample) -> Fit:
@@ -49,11 +55,15 @@ def grown_pair(form: Fit, numerator: Sample, denominator: Sample) -> Fit:
 def _fit_pair(
     like: MixtureDerivatives, numerator: Sample, denominator: Sample
 ) -> LogDensityDifference | UnbiasedGaussians:
-    few = min(len(numerator), len(denominator)) <= MORE_ROWS
-    common = _mixture_of_both(numerator, denominator, like) if few else like  # of many rows, those here change nothing
+    # a common mixture of many rows hardly depends on those of one fold, and does not know which sample they are from
+    common = like if _are_many(numerator, denominator) else _mixture_of_both(numerator, denominator, like)
     if len(common.weights) == 1:
         return fit_gaussians(numerator, denominator)
     return LogDensityDifference(_moved(common, numerator).log_density, _moved(common, denominator).log_density)
+
+
+def _are_many(numerator: Sample, denominator: Sample) -> bool:
+    return min(len(numerator), len(denominator)) >= _MANY_ROWS
 
 
 def _moved(common: MixtureDerivatives, sample: Sample) -> MixtureDerivatives:
