@@ -7,7 +7,7 @@ from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample
 from vwkde._models.guides import worth_trying
 from vwkde._models.guides.cross_fit import cross_fit
-from vwkde._models.guides.network import Training, _layers_of, _set_slopes, _start, are_rows, fit_network
+from vwkde._models.guides.network import Training, _layers_of, _set_slopes, _start, fit_network, have_several_columns
 from vwkde._models.log_loss import log_loss
 
 COLUMNS, STEEPNESS = 6, 1.5
@@ -101,9 +101,10 @@ def test_few_rows_and_no_points_are_no_error():
     assert fit_network(SMALL, p, q)(np.empty((0, COLUMNS))).shape == (0,)
 
 
-def test_it_is_tried_on_many_rows_and_not_on_pairs():
+def test_it_is_tried_on_many_rows_of_several_columns_and_not_on_pairs():
     assert "network" in worth_trying(None, 2_000)
     assert "network" not in worth_trying(None, 1_999)
     p, q = map(sample, octants(50))
-    assert are_rows(p, q)
-    assert not are_rows(p, replace(q, pairs=Pairs(3, np.arange(50), np.arange(50))))
+    assert have_several_columns(p, q)
+    assert not have_several_columns(sample(p.points[:, :3]), sample(q.points[:, :3]))
+    assert not have_several_columns(p, replace(q, pairs=Pairs(3, np.arange(50), np.arange(50))))

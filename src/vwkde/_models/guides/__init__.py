@@ -26,7 +26,7 @@ from vwkde._models.guides.independent import fit_independent, have_independent_c
 from vwkde._models.guides.kind import Fit, GuideKind
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
 from vwkde._models.guides.lump import fit_lumps, fit_tilted_lumps, have_lumps
-from vwkde._models.guides.network import are_rows, network_forms
+from vwkde._models.guides.network import have_several_columns, network_forms
 from vwkde._models.guides.paired_mixtures import grown_pair, paired_mixture_forms
 from vwkde._models.guides.radial import fit_radial, have_shells
 from vwkde._models.guides.scatter import have_scatter, scatter_forms
@@ -123,7 +123,7 @@ GUIDES: dict[str, GuideKind] = {
         normal_scores_up_to=0,
         most_rows=100_000,
         grows=True,
-        suits=are_rows,
+        suits=have_several_columns,
     ),
     "scatter": GuideKind(
         scatter_forms,

@@ -62,6 +62,7 @@ class Training:
 
 
 _SMALL, _LARGE = Training(width=32, steps=600), Training(width=64, steps=1_250)
+_SEVERAL_COLUMNS = 4
 _MANY_ROWS = 8_000
 """Rows of the smaller sample from which the larger network may be worth its time."""
 
@@ -72,9 +73,12 @@ def network_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
     return tuple(partial(fit_network, training) for training in ((_SMALL, _LARGE) if many else (_SMALL,)))
 
 
-def are_rows(_numerator: Sample, denominator: Sample) -> bool:
-    """Return whether the samples are rows as given, and not the many pairs that rows of X and Y can form."""
-    return denominator.pairs is None
+def have_several_columns(_numerator: Sample, denominator: Sample) -> bool:
+    """Return whether there are so many columns that kernel sums and trees may miss how they go together.
+
+    The many pairs that rows of X and Y can form have models of their own.
+    """
+    return denominator.points.shape[1] >= _SEVERAL_COLUMNS and denominator.pairs is None
 
 
 def fit_network(training: Training, numerator: Sample, denominator: Sample) -> Network:
