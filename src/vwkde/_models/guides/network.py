@@ -55,7 +55,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Training:
-    """How large a network is, and in how many steps it learns: with many rows they take the place of repetitions."""
+    """How large a network is, and in how many steps it learns: of more rows it sees each less often."""
 
     width: int
     steps: int
