@@ -20,9 +20,8 @@ _MEANINGS = {
     "pixel_auroc": "The probability that the map is higher on a defective pixel than on a good one.",
     "aupro": f"The share of a defective region that the map covers, averaged up to {percent(PRO_LIMIT)} of good pixels "
     "covered by mistake. Small regions count as much as large ones.",
-    "voc_average_precision": "Average precision, as in the PASCAL VOC challenge, of the regions where the map exceeds "
-    "half its peak. A region is right if its overlap with the defect (intersection over union) is above "
-    f"{percent(OVERLAP)}.",
+    "voc_average_precision": "Average precision, as in the PASCAL VOC challenge, of the outlines around what differs. "
+    f"An outline is right if its overlap with the defect (intersection over union) is above {percent(OVERLAP)}.",
 }
 """The meaning of each measure."""
 _INTERVAL = f"{percent(LEVEL)} interval"
