@@ -22,7 +22,7 @@ _PART_OF_PEAK = 0.5
 
 The paper uses 0.9. Of a large defect that covers only a small part, too little to count as found.
 """
-_PART_OF_WAY = 0.4
+_PART_OF_WAY = 0.45
 """Pixels at this share of the way from the median of the map to the largest value of their region are shown."""
 _LARGEST_MAP = 256
 """Maximum length of a map's longer side in a notebook, in pixels."""
@@ -120,7 +120,7 @@ class Inspection(Tabular):
     def outlines(self) -> list[Region]:
         """The regions above `map_threshold`, or the highest ones if none is.
 
-        Of each, the pixels are shown that are at least two fifths of the way up from the median of the map to its peak.
+        Of each, the pixels are shown that are at least 45 % of the way up from the median of the map to its peak.
         """
         level = min(self.map_threshold, near_peak(self.log_ratio, _PART_OF_PEAK))
         return outlined_regions(self.log_ratio, level, _PART_OF_WAY)
