@@ -5,7 +5,8 @@ estimator that knows the ratio to first order.
 
 Run with `python benchmarks/families.py [--repetitions 30] [--only NAME …] [--methods NAME …]`; `--methods` adds a
 column for each of these estimators, or for all of `vwkde.methods()` with `--methods all`. `--hard` takes the pairs of
-`hard_families.py` instead, on which estimators are easily wrong and sure of it.
+`hard_families.py` instead, on which estimators are easily wrong and sure of it; `--fields` those of
+`field_families.py`, which look like the data of particular fields.
 """
 
 import argparse
@@ -22,7 +23,8 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import vwkde
-from hard_families import hard_pairs
+from field_families import field_pairs
+from hard_families import HardPair, hard_pairs
 from peers import boosted, nearest_neighbours, quadratic
 from vwkde.datasets import (
     Gaussian,
@@ -146,8 +148,8 @@ def families() -> Iterator[Family]:
     yield independent("exponential 1-D", stats.expon(), stats.expon(scale=2), 1)
 
 
-def hard_families() -> Iterator[Family]:
-    for pair in hard_pairs():
+def families_of(pairs: Iterator[HardPair]) -> Iterator[Family]:
+    for pair in pairs:
         yield Family(pair.name, pair.numerator.sample, pair.denominator.sample, pair.log_ratio, pair.rows)
 
 
@@ -172,13 +174,15 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=30)
     parser.add_argument("--only", nargs="*", default=None)
     parser.add_argument("--hard", action="store_true")
+    parser.add_argument("--fields", action="store_true")
     parser.add_argument("--without-peers", action="store_true")
     parser.add_argument("--methods", nargs="*", default=[], choices=[*vwkde.methods(), "all"], metavar="NAME")
     options = parser.parse_args()
     methods = list(vwkde.methods()) if "all" in options.methods else options.methods
     warnings.simplefilter("ignore")
     results = []
-    for family in hard_families() if options.hard else families():
+    chosen = families_of(hard_pairs()) if options.hard else families_of(field_pairs()) if options.fields else families()
+    for family in chosen:
         if options.only is None or any(word in family.name for word in options.only):
             results.append(measure(family, options.repetitions, not options.without_peers, methods))
             print(

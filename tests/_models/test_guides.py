@@ -18,8 +18,9 @@ from vwkde._models.derivatives.mixture import make_mixture, marginal_mixture
 from vwkde._models.gaussian import noise_of_unbiased, shrunk_gaussian, unbiased_gaussian
 from vwkde._models.guides import GUIDES
 from vwkde._models.guides import cross_fit as cross_fit_module
+from vwkde._models.guides.additive import AdditiveSplines, additive_forms
 from vwkde._models.guides.boosting import BOOSTING, boosting_forms, fit_boosting
-from vwkde._models.guides.classifiers import AdditiveSplines, fit_classifier
+from vwkde._models.guides.classifiers import fit_classifier
 from vwkde._models.guides.cross_fit import FOLDS, cross_fit, no_guide
 from vwkde._models.guides.densities import fit_gaussians, fit_shared_gaussians
 from vwkde._models.guides.logistic import quadratic_features
@@ -190,6 +191,21 @@ def test_splines_leave_columns_of_few_values_as_they_are():
     assert features.shape[1] > 8
     np.testing.assert_array_equal(features[:, -2:], x[:, 1:])
     assert np.isfinite(splines.transform(1e6 * x)).all()
+
+
+def test_columns_with_fine_structure_get_more_knots():
+    random = np.random.default_rng(0)
+    x = random.random((6_000, 2))
+    toothed = x[random.random(len(x)) < 0.5 + 0.35 * np.sin(16 * np.pi * x[:, 0])]
+    samples = sample(toothed), sample(random.random((3_000, 2)))
+    (fit,) = additive_forms(*samples)
+    knots = fit.args[0].steps[0][1].knots
+    assert knots[0] >= 32
+    assert knots[1] == 8
+    truth = np.log1p(0.7 * np.sin(16 * np.pi * x[:, 0]))
+    assert np.corrcoef(cross_fit("additive", samples, 0)(x), truth)[0, 1] > 0.9
+    (fit,) = additive_forms(samples[1], sample(random.random((3_000, 2))))
+    assert fit.args[0].steps[0][1].knots == (8, 8)
 
 
 def test_the_product_of_independent_columns_is_modelled_by_its_marginals():

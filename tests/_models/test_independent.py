@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import laplace, norm
+from scipy.stats import t as student_t
 
 from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample
@@ -46,19 +47,39 @@ def test_the_memory_of_a_series_with_heavy_steps_shows():
 
 def test_the_density_adds_up_to_one():
     random = np.random.default_rng(0)
-    model = independent_columns(sample(random.laplace(size=(400, 2)) @ [[1.0, 0.5], [0.2, 0.8]]))
+    model = independent_columns([sample(random.laplace(size=(400, 2)) @ [[1.0, 0.5], [0.2, 0.8]])])[0]
     grid = np.linspace(-15, 15, 301)
     points = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
     assert np.exp(model.log_density(points)).sum() * 0.1**2 == pytest.approx(1, abs=1e-3)
 
 
+def test_axes_that_both_samples_share_are_found_together():
+    random = np.random.default_rng(0)
+    mixing = random.normal(size=(6, 6))
+    sources = random.laplace(size=(600, 6)) * [1.8, 1, 1, 1, 1, 1], random.laplace(size=(600, 6))
+    p, q = independent_columns([sample(each @ mixing) for each in sources])
+    np.testing.assert_array_equal(p.axes, q.axes)
+    # along one of the axes, and no other, the first sample is wider
+    wide, narrow = (np.abs(each @ mixing @ p.axes).mean(axis=0) for each in sources)
+    ratios = np.sort(wide / narrow)
+    assert ratios[-1] > 1.6
+    assert ratios[-2] < 1.2
+
+
+def test_outliers_of_heavy_tails_are_expected():
+    random = np.random.default_rng(0)
+    model = independent_columns([sample(random.standard_t(3, size=(800, 2)))])[0]
+    truth = student_t.logpdf([[30.0, 0.0]], 3).sum()
+    assert model.log_density(np.array([[30.0, 0.0]]))[0] == pytest.approx(truth, abs=1.5)
+
+
 def test_two_modes_and_equal_values_have_their_density():
     random = np.random.default_rng(0)
     two_modes = random.choice([-3.0, 3.0], size=(500, 2)) + random.normal(size=(500, 2))
-    model = independent_columns(sample(two_modes))
+    model = independent_columns([sample(two_modes)])[0]
     between, at_a_mode = model.log_density(np.array([[0.0, 0.0], [3.0, 3.0]]))
     assert between < at_a_mode - 4
-    coarse = independent_columns(sample(np.round(random.normal(size=(200, 3)))))
+    coarse = independent_columns([sample(np.round(random.normal(size=(200, 3))))])[0]
     assert np.isfinite(coarse.log_density(two_modes[:, :1] * np.ones(3))).all()
 
 

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 from vwkde._data.sample import Sample
+from vwkde._models.guides.additive import additive_forms
 from vwkde._models.guides.boosting import boosting_forms
-from vwkde._models.guides.classifiers import ADDITIVE, fit_classifier
 from vwkde._models.guides.densities import (
     fit_gaussians,
     fit_shared_gaussians,
@@ -22,7 +22,7 @@ from vwkde._models.guides.densities import (
     have_heavy_tails,
     mixture_forms,
 )
-from vwkde._models.guides.independent import fit_independent, have_independent_columns
+from vwkde._models.guides.independent import have_independent_columns, independent_forms
 from vwkde._models.guides.kind import Fit, GuideKind
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
 from vwkde._models.guides.lump import fit_lumps, fit_tilted_lumps, have_lumps
@@ -59,11 +59,11 @@ GUIDES: dict[str, GuideKind] = {
         suits=have_heavy_tails,
     ),
     "independent": GuideKind(
-        _always(fit_independent),
+        independent_forms,
         fewest_rows=100,
         affine=True,
         normal_scores_up_to=0,
-        most_rows=20_000,
+        most_rows=5_000,
         suits=have_independent_columns,
     ),
     "logistic": GuideKind(
@@ -107,11 +107,12 @@ GUIDES: dict[str, GuideKind] = {
     ),
     # An increasing map of each column hardly changes the next three guides.
     "additive": GuideKind(
-        _always(partial(fit_classifier, ADDITIVE)),
+        additive_forms,
         fewest_rows=100,
         affine=False,
         normal_scores_up_to=0,
         most_rows=20_000,
+        grows=True,
     ),
     "boosting": GuideKind(
         boosting_forms, fewest_rows=100, affine=False, normal_scores_up_to=0, most_rows=100_000, grows=True

@@ -1,15 +1,12 @@
 """Guides made of a classifier: the log odds that a row comes from the numerator."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer
+from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from vwkde._compute import parallel
@@ -19,7 +16,6 @@ from vwkde._runtime.quiet import without_convergence_warnings
 
 Floats = NDArray[np.float64]
 
-_KNOTS = 8
 _ROUNDING = 1e-6
 """How far beyond zero and one rounding takes probabilities, in single precision too."""
 
@@ -78,33 +74,3 @@ def _weight_parameter(classifier: Any) -> str | None:
         return "sample_weight" if has_fit_parameter(classifier, "sample_weight") else None
     name, last = classifier.steps[-1]
     return f"{name}__sample_weight" if has_fit_parameter(last, "sample_weight") else None
-
-
-class AdditiveSplines(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Cubic splines of single columns, with knots at quantiles; columns of few values are left unchanged."""
-
-    def __init__(self, knots: int = _KNOTS) -> None:
-        self.knots = knots
-
-    def fit(self, x: Floats, y: Any = None) -> Self:
-        """Place the knots; columns with equally many of them share a transformer, which is faster than one each."""
-        del y
-        levels = np.linspace(0, 1, self.knots)
-        knots = [np.unique(np.quantile(column, levels)) for column in x.T]
-        counts = np.array([len(each) for each in knots])
-        self.unchanged_ = np.flatnonzero(counts <= 2)
-        self.splines_ = []
-        for count in np.unique(counts[counts > 2]):
-            columns = np.flatnonzero(counts == count)
-            shared = np.column_stack([knots[column] for column in columns])
-            splines = SplineTransformer(knots=shared, extrapolation="linear", include_bias=False)
-            self.splines_.append((columns, splines.fit(x[:, columns])))
-        return self
-
-    def transform(self, x: Floats) -> Floats:
-        """Return the splines' values, side by side."""
-        parts = [splines.transform(x[:, columns]) for columns, splines in self.splines_]
-        return np.concatenate([*parts, x[:, self.unchanged_]], axis=1)
-
-
-ADDITIVE = make_pipeline(AdditiveSplines(), LogisticRegression(max_iter=1_000))

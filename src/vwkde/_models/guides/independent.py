@@ -1,55 +1,64 @@
 """The guide named "independent": each sample is a linear mixture of independent columns of any shape.
 
 Where columns are sums of independent parts, such as windows of a time series or sensors that share sources, a change of
-the sums changes every shape that a Gaussian knows, and tails too. The directions of the parts come from FastICA
-(Hyvärinen, 1999), for each sample its own. The density of each part is a mixture of three normal distributions.
+the sums changes every shape that a Gaussian knows, and tails too. The directions of the parts, common to both samples
+or one set for each, start from FastICA (Hyvärinen, 1999) and become the most likely ones for the densities along them
+(`column_shapes.py`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from sklearn.decomposition import FastICA
 
 from vwkde._data.sample import Sample
-from vwkde._models.derivatives.components import Components, shares_of
 from vwkde._models.gaussian import is_few
+from vwkde._models.guides.column_shapes import PARTS, ColumnShapes, fit_shapes
 from vwkde._models.guides.densities import LogDensityDifference
+from vwkde._models.guides.kind import Fit
 from vwkde._runtime.quiet import without_convergence_warnings
 
 Floats = NDArray[np.float64]
 
-_PARTS = 3
-"""Normal distributions that make up the density of a column."""
-_FIRST_STEPS, _STEPS = 4, 25
-"""Steps from every start, and from the better one."""
-_PRIOR = 3.0
-"""Rows with the variance of the column that each part has in addition, so that equal values have a spread."""
 _MOST_ROWS = 500
 """Rows of each sample that show whether its parts are independent and not normal."""
 _MOST_COLUMNS = 30
 _LEAST_VARIANCE = 1e-6
 _ROTATIONS, _TOLERANCE = 50, 1e-3
+_STEPS, _HALVINGS = 8, 5
+"""Steps of the axes, and times that each may be halved."""
+_LEAST_RISE = 1e-4
+"""Rise of the mean log likelihood that is worth a further step."""
+_LEAST_CURVATURE = 0.5
 
 
 @dataclass(frozen=True)
 class IndependentColumns:
-    """The density of x with (x − centre)·axes independent, each column a mixture: weights, means, precisions (k, d)."""
+    """The density of x with (x − centre)·axes independent, each column of its own shape."""
 
     centre: Floats
     axes: Floats
-    columns: Components
+    shapes: ColumnShapes
 
     def log_density(self, x: Floats) -> Floats:
         """Return log p, normalised."""
-        logits = _logits((x - self.centre) @ self.axes, self.columns)
-        return np.asarray(logsumexp(logits, axis=0).sum(axis=1) + np.linalg.slogdet(self.axes)[1])
+        return self.shapes.log_density((x - self.centre) @ self.axes).sum(axis=1) + np.linalg.slogdet(self.axes)[1]
 
 
-def fit_independent(numerator: Sample, denominator: Sample) -> LogDensityDifference:
-    """Return the guide from both samples' independent columns."""
-    p, q = (independent_columns(sample) for sample in (numerator, denominator))
+def independent_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
+    """Return the guide with axes that both samples share, and with those of each sample."""
+    del numerator, denominator
+    return partial(fit_independent, True), partial(fit_independent, False)
+
+
+def fit_independent(shared: bool, numerator: Sample, denominator: Sample) -> LogDensityDifference:
+    """Return the guide from both samples' independent columns, with axes that are `shared` or not."""
+    samples = numerator, denominator
+    p, q = independent_columns(samples) if shared else (independent_columns([sample])[0] for sample in samples)
     return LogDensityDifference(p.log_density, q.log_density)
 
 
@@ -66,63 +75,93 @@ def have_independent_columns(numerator: Sample, denominator: Sample) -> bool:
 
 def _gain(sample: Sample) -> float:
     """Return by how much the criterion of independent columns is below that of a Gaussian, per row."""
-    columns, model = sample.points.shape[1], independent_columns(sample)
-    log_volume = np.linalg.slogdet(model.axes)[1]
-    gaussian = log_volume - 0.5 * columns * np.log(2 * np.pi * np.e)
-    likelihood = np.average(model.log_density(sample.points), weights=sample.weight)
-    more = (3 * _PARTS - 3) * columns + columns * (columns - 1) / 2
+    columns, rows = sample.points.shape[1], _rows_of(sample)
+    axes = _first_axes([rows])
+    likelihood = rows.share @ fit_shapes(rows.x @ axes, rows.share).log_density(rows.x @ axes).sum(axis=1)
+    gaussian = -0.5 * columns * np.log(2 * np.pi * np.e)
+    more = (3 * PARTS - 3) * columns + columns * (columns - 1) / 2
     return float(likelihood - gaussian - more / sample.effective_rows)
 
 
-def independent_columns(sample: Sample) -> IndependentColumns:
-    """Fit the axes, then the density along each of them."""
-    centre, covariance = sample.mean_and_covariance()
+class _Rows(NamedTuple):
+    """The rows of a sample, from their mean, and their shares."""
+
+    centre: Floats
+    x: Floats
+    share: Floats
+
+
+def _rows_of(sample: Sample) -> _Rows:
+    centre = sample.mean_and_covariance()[0]
+    return _Rows(centre, sample.points - centre, sample.weight / sample.weight.sum())
+
+
+def independent_columns(samples: Sequence[Sample]) -> list[IndependentColumns]:
+    """Fit axes that the samples share, and for each sample the density along each of them."""
+    rows = [_rows_of(sample) for sample in samples]
+    first = _first_axes(rows)
+    axes = _most_likely_axes(rows, first, _shapes(rows, first))
+    return [IndependentColumns(part.centre, axes, shape) for part, shape in zip(rows, _shapes(rows, axes), strict=True)]
+
+
+def _shapes(rows: list[_Rows], axes: Floats) -> list[ColumnShapes]:
+    return [fit_shapes(part.x @ axes, part.share) for part in rows]
+
+
+def _first_axes(rows: list[_Rows]) -> Floats:
+    """Return the axes that FastICA finds, along which the rows of all samples together have variance one."""
+    x = np.concatenate([part.x for part in rows])
+    covariance = np.mean([(part.x.T * part.share) @ part.x for part in rows], axis=0)
     values, vectors = np.linalg.eigh(covariance)
     white = vectors / np.sqrt(np.maximum(values, _LEAST_VARIANCE))
     search = FastICA(whiten=False, random_state=0, max_iter=_ROTATIONS, tol=_TOLERANCE)
     with without_convergence_warnings():
-        rotation = search.fit((sample.points - centre) @ white).components_
+        rotation = search.fit(x @ white).components_
     left, _, right = np.linalg.svd(rotation)
-    axes = white @ (left @ right).T
-    return IndependentColumns(centre, axes, _mixtures((sample.points - centre) @ axes, sample.weight))
+    return np.asarray(white @ (left @ right).T)
 
 
-def _mixtures(y: Floats, weight: Floats) -> Components:
-    """Return a mixture for each column, from two starts: parts side by side, and parts around the middle."""
-    share = weight[:, None] / weight.sum()
-    away = np.abs(y - np.median(y, axis=0))
-    starts = [_climb(y, share, _thirds(each), _FIRST_STEPS) for each in (y, away)]
-    better = starts[1][1] > starts[0][1]
-    shares = np.where(better, starts[1][0], starts[0][0])
-    return _components(y, share, _climb(y, share, shares, _STEPS)[0])
+def _most_likely_axes(rows: list[_Rows], axes: Floats, shapes: list[ColumnShapes]) -> Floats:
+    """Return better axes for given shapes, after some steps of Newton's method on the relative change of the axes.
+
+    Its curvature is that of independent columns, so that it mixes only the changes of two axes into each other.
+    """
+    identity = np.eye(len(axes))
+
+    def likelihood(at: Floats) -> float:
+        logs = [p.share @ s.log_density(p.x @ at).sum(axis=1) for p, s in zip(rows, shapes, strict=True)]
+        return float(np.mean(logs) + np.linalg.slogdet(at)[1])
+
+    reached = likelihood(axes)
+    for _ in range(_STEPS):
+        change, before = _change(rows, axes, shapes), reached
+        for _ in range(_HALVINGS):
+            moved = axes @ (identity + change).T
+            reached = likelihood(moved)
+            if reached > before:
+                break
+            change = change / 2
+        else:
+            return axes
+        axes = moved
+        if reached - before < _LEAST_RISE:
+            break
+    return axes
 
 
-def _thirds(values: Floats) -> Floats:
-    """Return the shares, (k, n, d), with which rows belong to equally many of the smallest values, and so on."""
-    part = np.argsort(np.argsort(values, axis=0), axis=0) * _PARTS // len(values)
-    return np.asarray(part == np.arange(_PARTS)[:, None, None], dtype=np.float64)
-
-
-def _climb(y: Floats, share: Floats, shares: Floats, steps: int) -> tuple[Floats, Floats]:
-    """Return the shares after some steps, and the mean log likelihood of each column."""
-    log_sum = np.zeros_like(y)
-    for _ in range(steps):
-        shares, log_sum = shares_of(_logits(y, _components(y, share, shares)))
-    return shares, (share * log_sum).sum(axis=0)
-
-
-def _components(y: Floats, share: Floats, shares: Floats) -> Components:
-    """Return the parts that are most likely for these shares of the rows."""
-    counted = shares * share
-    weights = counted.sum(axis=1) + np.finfo(np.float64).eps
-    means = np.einsum("knd,nd->kd", counted, y) / weights
-    squares = np.maximum(np.einsum("knd,nd->kd", counted, y**2) - weights * means**2, 0.0)
-    few = _PRIOR / len(y)
-    return Components(weights / weights.sum(axis=0), means, (weights + few) / (squares + few * y.var(axis=0)))
-
-
-def _logits(y: Floats, columns: Components) -> Floats:
-    """Return the log density of each part, weights included, (k, n, d)."""
-    weights, means, precisions = columns
-    peaks = np.log(weights) + 0.5 * np.log(precisions / (2 * np.pi))
-    return np.asarray(peaks[:, None] - 0.5 * precisions[:, None] * (y - means[:, None]) ** 2)
+def _change(rows: list[_Rows], axes: Floats, shapes: list[ColumnShapes]) -> Floats:
+    """Return the relative change of the axes, by which column i gains a part of column j."""
+    slopes, curvatures = [], []
+    for part, shape in zip(rows, shapes, strict=True):
+        y = part.x @ axes
+        score = shape.score(y)
+        slopes.append((score.T * part.share) @ y - np.eye(len(axes)))
+        curvature = np.outer(part.share @ score**2, part.share @ y**2)
+        np.fill_diagonal(curvature, np.maximum(part.share @ (score * y) ** 2 - 1, _LEAST_CURVATURE))
+        curvatures.append(curvature)
+    slope, curvature = np.mean(slopes, axis=0), np.mean(curvatures, axis=0)
+    # columns that are normal can be rotated freely: there the determinant is zero
+    determinant = np.maximum(curvature * curvature.T - 1, _LEAST_CURVATURE)
+    change = (slope.T - curvature.T * slope) / determinant
+    np.fill_diagonal(change, -np.diag(slope) / np.diag(curvature))
+    return np.asarray(change)
