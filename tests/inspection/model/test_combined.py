@@ -12,6 +12,7 @@ from vwkde.inspection.model.interpolation import enlarged, shrunk, working_shape
 from vwkde.inspection.model.known_marks import MarkComparison, learn_marks
 from vwkde.inspection.model.learnt_combined import Both, LearntCombined, median_values
 from vwkde.inspection.model.library import Comparison
+from vwkde.inspection.model.made_up_marks import marks_of_defects
 from vwkde.inspection.model.map_colours import map_colours
 from vwkde.inspection.model.mark_filters import DIRECTIONS, KINDS, strengths
 from vwkde.inspection.model.marks import MARKS
@@ -106,7 +107,8 @@ def pair_at(patch, cell):
     log_ratio = np.zeros(PYRAMID.shape((SIZE, SIZE))[0])
     excess = np.zeros(MARKS.cells((SIZE, SIZE))[-1].stop, dtype=np.float32)
     log_ratio[patch] = excess[np.ravel_multi_index(cell, MARKS.grids((SIZE, SIZE))[0])] = 6.0
-    return Comparison(6.0, np.array([0]), log_ratio), MarkComparison(6.0, excess)
+    weighed = excess[: MARKS.cells((SIZE, SIZE))[0].stop]
+    return Comparison(6.0, np.array([0]), log_ratio), MarkComparison(6.0, excess, weighed)
 
 
 def good_pairs(count=20):
@@ -202,12 +204,17 @@ def test_a_map_whose_limit_is_not_positive_has_colours(threshold):
     assert colours[0, 1].tolist() == [128, 0, 38, 255]
 
 
+def learnt_marks(images):
+    made_up = [marks_of_defects(image, seed) for seed, image in enumerate(images)]
+    return learn_marks([MARKS(image) for image in images], made_up, (SIZE, SIZE), 0)
+
+
 def test_few_good_images_are_not_rejected_too_often():
     """The tails of many kinds of marks are known badly; images that are in them would look too common."""
     random = np.random.default_rng(9)
     shares = []
     for _ in range(3):
-        known, compared = learn_marks([MARKS(part(random)) for _ in range(10)], (SIZE, SIZE), 0)
+        known, compared = learnt_marks([part(random) for _ in range(10)])
         limit = np.sort([each.score for each in compared])[-2]  # a fifth of new good images may score higher
         shares.append(np.mean([known.compare(MARKS(part(random))).score > limit for _ in range(20)]))
     assert np.mean(shares) < 0.35
@@ -215,7 +222,7 @@ def test_few_good_images_are_not_rejected_too_often():
 
 def test_good_images_are_judged_by_the_others(parts):
     odd = [*parts, part(np.random.default_rng(7), np.s_[60:63, 20:50])]
-    known, compared = learn_marks([MARKS(image) for image in odd], (SIZE, SIZE), 0)
+    known, compared = learnt_marks(odd)
     scores = [each.score for each in compared]
     assert np.argmax(scores) == GOOD
     assert scores[GOOD] > 2 * np.sort(scores)[-2]

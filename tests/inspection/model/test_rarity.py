@@ -17,8 +17,8 @@ from vwkde.inspection.model.regions import find_regions, near_peak
 SHAPE = (96, 96)
 
 
-def exponential_pairs(count, widths=(1.0, 1.0)):
-    """Return values of good images that are exponential, with these widths for patches and marks."""
+def exponential_images(count, widths=(1.0, 1.0, 1.0)):
+    """Return values of good images that are exponential, with these widths for patches, marks and weighed marks."""
     random = np.random.default_rng(0)
     return [
         tuple(
@@ -34,15 +34,16 @@ def plain(values, table):
 
 
 def test_the_rarity_is_minus_the_log_of_the_share_that_exceeds_a_value():
-    rarities = fit_rarities(exponential_pairs(100, (1.0, 5.0)), SHAPE)
+    rarities = fit_rarities(exponential_images(100, (1.0, 5.0, 2.0)), SHAPE)
     values = np.array([0.7, 1.5, 3.0, 5.0, 6.0])
-    finest_patches, finest_marks = (tables[0] for tables in rarities.parts())
+    finest_patches, finest_marks, weighed = (tables[0] for tables in rarities.parts())
     np.testing.assert_allclose(plain(values, finest_patches), values, rtol=0.15)
     np.testing.assert_allclose(plain(5 * values, finest_marks), values, rtol=0.05)
+    np.testing.assert_allclose(plain(2 * values, weighed), values, rtol=0.05)
 
 
 def test_values_beyond_those_of_good_images_continue_the_line():
-    table = fit_rarities(exponential_pairs(100), SHAPE).parts()[1][0]
+    table = fit_rarities(exponential_images(100), SHAPE).parts()[1][0]
     slope = (LEVELS[-1] - LEVELS[-2]) / (table[-1] - table[-2])
     assert plain([50.0], table)[0] == pytest.approx(LEVELS[-1] + slope * (50 - table[-1]))
     assert counted(np.array([-3.0]), table, 0)[0] == 0
@@ -55,7 +56,7 @@ def test_the_slopes_of_a_table_add_up():
 
 
 def test_a_strong_defect_does_not_show_far_and_wide_by_a_small_copy():
-    table = fit_rarities(exponential_pairs(100), SHAPE).parts()[1][0]
+    table = fit_rarities(exponential_images(100), SHAPE).parts()[1][0]
     mild, high = np.array([1.0]), np.array([500.0])
     large, small = (counted(high, table, copy)[0] / counted(mild, table, copy)[0] for copy in (0, 3))
     assert small < large / 2
@@ -71,14 +72,14 @@ def test_few_images_and_values_that_are_all_alike_have_tables(count):
 
 def test_a_copy_on_which_good_images_vary_hides_no_defect_on_another():
     """A mean of values in one unit would show the noise of the coarse copies only."""
-    pairs = exponential_pairs(40)
+    images = exponential_images(40)
     coarse = places_of(SHAPE)[1][-1]
-    for _, excess in pairs:
+    for _, excess, _ in images:
         excess[coarse] *= 100
-    rarities = fit_rarities(pairs[:-1], SHAPE)
-    log_ratio, excess = pairs[-1]
+    rarities = fit_rarities(images[:-1], SHAPE)
+    log_ratio, excess, weighed = images[-1]
     excess[20 * 48 + 30] = 40  # in the cell of rows 40 and 41, columns 60 and 61
-    shown = rarities.map((log_ratio, excess))
+    shown = rarities.map((log_ratio, excess, weighed))
     row, column = np.unravel_index(shown.argmax(), SHAPE)
     assert abs(row - 40.5) < 3
     assert abs(column - 60.5) < 3

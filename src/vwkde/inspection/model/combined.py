@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde.inspection.model.interpolation import enlarged, shrunk, working_shape
+from vwkde.inspection.model.made_up_marks import MadeUpMarks, marks_of_defects
 from vwkde.inspection.model.marks import MARKS
 from vwkde.inspection.model.multiscale import MultiScale
 from vwkde.inspection.model.patches import Grid, GridOnCopies
@@ -50,6 +51,10 @@ class Marking:
     def __call__(self, image: Singles) -> Halves:
         """Return how strong each kind of mark is in every cell, (kinds, cells)."""
         return MARKS(shrunk(image, working(image.shape)))
+
+    def made_up(self, image: Singles, seed: int) -> MadeUpMarks:
+        """Return the marks of some made-up defects on an image."""
+        return marks_of_defects(shrunk(image, working(image.shape)), seed)
 
     def shape(self, image_shape: tuple[int, ...]) -> Shape:
         """Return the shape at which images of this shape are measured."""

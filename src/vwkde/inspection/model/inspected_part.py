@@ -15,6 +15,7 @@ from vwkde._runtime.lazy import lazy
 from vwkde.inspection.data.arrays import refuse_shape
 from vwkde.inspection.model.combined import Marking
 from vwkde.inspection.model.features import FeatureSet, by_neighbours, marking_of
+from vwkde.inspection.model.made_up_marks import MadeUpMarks
 from vwkde.inspection.model.patches import Grid
 from vwkde.inspection.model.regions import Box, box_about
 
@@ -94,6 +95,10 @@ class MarkingOfPart(Marking):
     def __call__(self, image: Singles) -> Halves:
         """Return how strong each kind of mark is in every cell of the part, (kinds, cells)."""
         return self.marking(self.part.filled(image))
+
+    def made_up(self, image: Singles, seed: int) -> MadeUpMarks:
+        """Return the marks of some made-up defects in the part."""
+        return self.marking.made_up(self.part.filled(image), seed)
 
     def shape(self, image_shape: tuple[int, ...]) -> tuple[int, int]:
         """Return the shape at which the part is measured."""

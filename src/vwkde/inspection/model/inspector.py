@@ -146,7 +146,7 @@ class SurfaceInspector(ChecksImages):
         features = self.check_parameters()
         with at_most(self.n_threads):
             framing = Framing(self.size, self.align, self.colour)
-            seen = measure_all(images, features, framing, measure=self._measure_on_device(features))
+            seen = measure_all(images, features, framing, measure=self._measure_on_device(features), make_up=True)
             check_enough(len(seen.names))
             learnt = learn_planes(seen, partial(self._learn, features), self.false_reject_rate)
             self._learnt = replace(learnt, made=make_making(note), own_frame=seen.frame)

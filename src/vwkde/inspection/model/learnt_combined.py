@@ -60,7 +60,7 @@ class Both:
 
     def map(self, texture: Comparison, marks: MarkComparison) -> Floats:
         """Return how rare each place is in good images, in nats, at the size of measurement."""
-        return self.rarities.map((texture.log_ratio, marks.excess))
+        return self.rarities.map((texture.log_ratio, marks.excess, marks.weighed))
 
     def values(self, texture: Comparison, marks: MarkComparison) -> Floats:
         """Return the values of an image."""
@@ -144,7 +144,7 @@ def learn_combined(
     library = make_library(mapped(seen.features, coordinates), candidates, seed, features.worst, True)
     sums = library.mutual_sums(resources=resources)
     shape = marking.shape(seen.shape)
-    known, marks = learn_marks(seen.marks, shape, seed)
+    known, marks = learn_marks(seen.marks, seen.made_up, shape, seed)
     texture = library.left_out(sums, resources)
     both, values, like = fit_both(texture, marks, shape, marking, LearntCombined.shares)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
@@ -157,7 +157,8 @@ def fit_both(
 ) -> tuple[Both, Floats, Floats]:
     """Return what good images have, the values of each, and the medians of those of the good images that it is like."""
     pairs = list(zip(texture, marks, strict=True))
-    rarities = fit_rarities([(one.log_ratio, other.excess) for one, other in pairs], shape, marking.patches)
+    places = [(one.log_ratio, other.excess, other.weighed) for one, other in pairs]
+    rarities = fit_rarities(places, shape, marking.patches)
     unscaled = Both(Tail(np.zeros(3), np.ones(3)), rarities, shares)
     values = np.array(run(lambda pair: unscaled.values(*pair), pairs))
     like = median_values(values, np.stack([each.neighbours for each in texture]))

@@ -73,7 +73,7 @@ def learn_nearest(seen: Measured, features: FeatureSet, seed: int, false_reject_
     patches = mapped(seen.features, coordinates)
     library = keep_patches(patches, features.worst or patches.shape[1], seed)
     shape = marking.shape(seen.shape)
-    known, marks = learn_marks(seen.marks, shape, seed)
+    known, marks = learn_marks(seen.marks, seen.made_up, shape, seed)
     both, values, like = fit_both(library.left_out(patches), marks, shape, marking, LearntNearest.shares)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
     learnt = (features, *images, coordinates, library, NO_SUMS, *both.calibrations(values, like, false_reject_rate))

@@ -16,6 +16,7 @@ from vwkde.inspection.model.patches import GridOnCopies
 from vwkde.inspection.model.rarity import LEVELS, Rarities
 from vwkde.inspection.model.sound import is_within
 from vwkde.inspection.model.tails import Tail
+from vwkde.inspection.model.weighing import PIECES, POOLED, Weighing
 
 _LARGEST = 1e30
 """Of the numbers and, inverted, the smallest width: a fit is far from these, and dividing by a width is no error."""
@@ -30,6 +31,8 @@ def marks_arrays(learnt: Learnt) -> dict[str, NDArray[Any]]:
         "mark_mean": known.mean,
         "mark_spread": known.spread,
         "mark_tail": _array(known.tail),
+        "mark_bends": known.weighing.bends,
+        "mark_slopes": known.weighing.slopes,
         "values": learnt.values,
         "score_tail": _array(both.tail),
         "rarities": both.rarities.tables,
@@ -42,7 +45,8 @@ def with_marks(
     """Return what was learnt, as one of this kind with the marks of a model file."""
     shape = marking.shape(learnt.image_shape)
     _check(arrays, len(learnt.names), shape, marking.patches)
-    known = KnownMarks(shape, arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"]))
+    weighing = Weighing(arrays["mark_bends"], arrays["mark_slopes"])
+    known = KnownMarks(shape, arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"]), weighing)
     both = Both(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"], marking.patches), kind.shares)
     same = {field.name: getattr(learnt, field.name) for field in fields(learnt)}
     return kind(**same, marking=marking, known=known, values=arrays["values"], both=both)
@@ -52,10 +56,12 @@ def _check(arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int],
     """Raise ValueError if the arrays do not fit together."""
     copies = MARKS.cells(shape)
     shapes = {
-        "rarities": (len(patches.places(shape)) + len(copies), len(LEVELS)),
+        "rarities": (len(patches.places(shape)) + len(copies) + 1, len(LEVELS)),
         "mark_mean": (KINDS, copies[-1].stop),
         "mark_spread": (KINDS, copies[-1].stop),
         "mark_tail": (2, len(copies), KINDS),
+        "mark_bends": (len(copies), PIECES + 1, POOLED),
+        "mark_slopes": (len(copies), PIECES, POOLED),
         "values": (images, VALUES),
         "score_tail": (2, 3),
     }

@@ -16,6 +16,7 @@ from vwkde.inspection.data.colours import PLANES, brightness, planes_of
 from vwkde.inspection.model.coordinates import Coordinates
 from vwkde.inspection.model.features import FeatureSet, marking_of
 from vwkde.inspection.model.frames import AS_THEY_ARE, Frame, Framing, Shape
+from vwkde.inspection.model.made_up_marks import MadeUpMarks
 
 Singles = NDArray[np.float32]
 Halves = NDArray[np.float16]
@@ -33,8 +34,9 @@ _NAMED = 3
 class Measured:
     """Good images: names, features (patches, features), thumbnails, fingerprints, and the frame they were brought to.
 
-    `marks` are the single marks of each image, if the features have them. `colours` are the features and the marks of
-    each further plane of coloured images, `contrasts` how much contrast such a plane has at most in an image.
+    `marks` are the single marks of each image, if the features have them, and `made_up` those of made-up defects on it,
+    if asked for. `colours` are features, marks and made-up defects of each further plane of coloured images,
+    `contrasts` how much contrast such a plane has at most in an image.
     """
 
     names: list[str]
@@ -43,13 +45,16 @@ class Measured:
     fingerprints: list[str | None]
     frame: Frame
     marks: list[Halves] = field(default_factory=list)
-    colours: list[tuple[list[Singles], list[Halves]]] = field(default_factory=list)
+    made_up: list[MadeUpMarks] = field(default_factory=list)
+    colours: list[tuple[list[Singles], list[Halves], list[MadeUpMarks]]] = field(default_factory=list)
     contrasts: list[float] = field(default_factory=list)
 
     def plane(self, kind: int) -> "Measured":
         """Return what was measured of one plane: of brightness, which is 0, or of a difference of colours."""
-        features, marks = (self.features, self.marks) if kind == 0 else self.colours[kind - 1]
-        return replace(self, features=features, marks=marks, colours=[], contrasts=[])
+        if kind == 0:
+            return replace(self, colours=[], contrasts=[])
+        features, marks, made_up = self.colours[kind - 1]
+        return replace(self, features=features, marks=marks, made_up=made_up, colours=[], contrasts=[])
 
     @property
     def shape(self) -> Shape:
@@ -64,8 +69,11 @@ def measure_all(
     taken: Sequence[str] = (),
     known: Sequence[str | None] = (),
     measure: Measure | None = None,
+    make_up: bool = False,
 ) -> Measured:
     """Measure images in a frame; a name that is already taken gets a number. `measure` is how, if not on the CPU.
+
+    With `make_up`, the marks of made-up defects are measured, too, if the features have marks.
 
     An image whose fingerprint is known, or that came before, is left out: it is no further evidence of what good images
     look like, and would match itself when good images are judged by the others.
@@ -94,7 +102,10 @@ def measure_all(
             thumbnails.append(_shrunk(brightness(inside)))
             fingerprints.append(pixels)
         for plane, parts in zip(planes, zip(*map(planes_of, new), strict=True), strict=bool(new)):
+            first_number = len(plane.features)
             plane.add(parts, _measure(parts, features) if measure is None else measure(parts))
+            if make_up:
+                plane.made_up += _made_up(parts, features, first_number)
     _tell_repeated(repeated)
     first, *others = planes
     return Measured(
@@ -104,7 +115,8 @@ def measure_all(
         fingerprints,
         frame,
         first.marks,
-        [(plane.features, plane.marks) for plane in others],
+        first.made_up,
+        [(plane.features, plane.marks, plane.made_up) for plane in others],
         [plane.contrast for plane in others],
     )
 
@@ -115,6 +127,7 @@ class _Plane:
 
     features: list[Singles] = field(default_factory=list)
     marks: list[Halves] = field(default_factory=list)
+    made_up: list[MadeUpMarks] = field(default_factory=list)
     contrast: float = 0.0
 
     def add(self, images: Sequence[Singles], measured: tuple[list[Singles], list[Halves]]) -> None:
@@ -126,6 +139,12 @@ class _Plane:
 def _measure(images: Sequence[Singles], features: FeatureSet) -> tuple[list[Singles], list[Halves]]:
     marking = marking_of(features)
     return run(lambda image: rows_of(features(image)), images), [] if marking is None else run(marking, images)
+
+
+def _made_up(images: Sequence[Singles], features: FeatureSet, first: int) -> list[MadeUpMarks]:
+    marking = marking_of(features)
+    numbered = list(enumerate(images, start=first))
+    return [] if marking is None else run(lambda pair: marking.made_up(pair[1], pair[0]), numbered)
 
 
 def _tell_repeated(names: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from vwkde._compute.devices import send
 from vwkde.inspection.model.learnt import Judgement, Learnt, pixel_map
 from vwkde.inspection.model.learnt_combined import LearntCombined
 from vwkde.inspection.model.library import Comparison, Library
+from vwkde.inspection.model.marks import MARKS
 from vwkde.inspection.model.on_device.comparing import Compared, CoordinatesOnDevice, LibraryOnDevice
 from vwkde.inspection.model.on_device.filters import enlarged, interpolated, smoothed
 from vwkde.inspection.model.on_device.marks import MarksOnDevice, spread_marks
@@ -61,8 +62,9 @@ class CombinedOnDevice:
         import torch
 
         compared = [self._library.compare(each) for each in self._coordinates(self._images.patches(images))]
-        mark_scores, excess = self._marks.compare(images)
-        joint = self._joint(torch.stack([each.log_ratio for each in compared]), excess, tuple(images.shape[1:]))
+        mark_scores, excess, weighed = self._marks.compare(images)
+        log_ratio = torch.stack([each.log_ratio for each in compared])
+        joint = self._joint((log_ratio, excess, weighed), tuple(images.shape[1:]))
         texture = torch.stack([each.score for each in compared])
         values = torch.stack([texture, mark_scores.double(), joint.amax(dim=(1, 2))], dim=1)
         neighbours = torch.stack([each.neighbours for each in compared]).cpu().numpy()
@@ -76,14 +78,18 @@ class CombinedOnDevice:
             for score, nearest, values in zip(found, neighbours[:, 0], maps.float().cpu().numpy(), strict=True)
         ]
 
-    def _joint(self, log_ratio: "Tensor", excess: "Tensor", shape: tuple[int, ...]) -> "Tensor":
+    def _joint(self, evidence: tuple["Tensor", ...], shape: tuple[int, ...]) -> "Tensor":
         """Return the maps of the inspected part, as `Rarities.map` does, at the size at which it is measured."""
+        import torch
+
         tables = self._learnt.both.rarities.parts()
-        patches, cells = (
+        patches, cells, weighed = (
             _counted(values.double(), places, of_copies) ** POWER
-            for values, places, of_copies in zip((log_ratio, excess), places_of(shape), tables, strict=True)
+            for values, places, of_copies in zip(evidence, places_of(shape), tables, strict=True)
         )
-        return (_spread_patches(patches, shape).sqrt().sqrt() + spread_marks(cells, shape).sqrt().sqrt()) / 2
+        largest = enlarged(weighed.reshape(-1, *MARKS.grids(shape)[0]), shape)
+        spread = _spread_patches(patches, shape), spread_marks(cells, shape), largest
+        return torch.stack([powers.sqrt().sqrt() for powers in spread]).mean(dim=0)
 
     def _placed(self, values: Singles) -> Singles:
         part = self._images.part
