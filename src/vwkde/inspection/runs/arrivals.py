@@ -52,6 +52,10 @@ class Arrivals:
             if before.get(path) == signature and self._done.get(path) != signature
         ]
 
+    def is_unchanged(self, arrival: Arrival) -> bool:
+        """Return whether a file is still the one that was given: what was read of it is then its whole content."""
+        return _signature(arrival.item.path) == arrival.signature
+
     def done(self, arrival: Arrival) -> None:
         """Do not give this file again unless it changes."""
         self._done[arrival.item.path] = arrival.signature

@@ -47,6 +47,8 @@ class Watch:
         self._failures.pop(item.name, None)
         try:
             image = read_image_like(item.path, inspector.accepted_shape, "the good ones", inspector.colour)
+            if not self._arrivals.is_unchanged(arrival):  # written anew since it was looked at: it will be given again
+                return None
             result = inspector.check(image, item.name)
             if not isfinite(result.score):
                 refuse(item.path, "its score is not finite: not judged.")
