@@ -24,7 +24,7 @@ from scipy.special import logsumexp
 
 import vwkde
 from field_families import field_pairs
-from hard_families import HardPair, hard_pairs
+from hard_families import KnownPair, hard_pairs
 from peers import boosted, nearest_neighbours, quadratic
 from vwkde.datasets import (
     Gaussian,
@@ -148,7 +148,7 @@ def families() -> Iterator[Family]:
     yield independent("exponential 1-D", stats.expon(), stats.expon(scale=2), 1)
 
 
-def families_of(pairs: Iterator[HardPair]) -> Iterator[Family]:
+def families_of(pairs: Iterator[KnownPair]) -> Iterator[Family]:
     for pair in pairs:
         yield Family(pair.name, pair.numerator.sample, pair.denominator.sample, pair.log_ratio, pair.rows)
 

@@ -21,7 +21,7 @@ class Density(NamedTuple):
     log_density: Callable[[Floats], Floats]
 
 
-class HardPair(NamedTuple):
+class KnownPair(NamedTuple):
     """Two densities and the rows of their samples."""
 
     name: str
@@ -151,52 +151,52 @@ def contaminated(share: float, other: Density, columns: int) -> Density:
     return Density(sample, log_density)
 
 
-def hard_pairs() -> Iterator[HardPair]:
+def hard_pairs() -> Iterator[KnownPair]:
     """Yield the pairs."""
     normal, laplace = stats.norm(), stats.laplace(scale=0.7)
     student = stats.t(8, scale=np.sqrt(0.75))
-    yield HardPair(
+    yield KnownPair(
         "wavy noise 3-D",
         scattered(lambda x: np.exp(0.6 * np.sin(2 * x[:, 0])), 3, laplace),
         scattered(lambda x: np.exp(-0.6 * np.sin(2 * x[:, 0])), 3, laplace),
         (700, 700),
     )
-    yield HardPair(
+    yield KnownPair(
         "squared noise 8-D",
         scattered(lambda x: np.sqrt(0.4 + 0.3 * x[:, 0] ** 2 + 0.3 * x[:, 1] ** 2), 8, normal),
         scattered(lambda x: np.ones(len(x)), 8, normal),
         (1_200, 1_200),
     )
-    yield HardPair(
+    yield KnownPair(
         "common noise 12-D",
         scattered(lambda x: np.exp(0.35 * x[:, 0]) * 0.94, 12, normal, shown=3),
         scattered(lambda x: np.ones(len(x)), 12, normal, shown=3),
         (900, 900),
     )
-    yield HardPair("ARCH(2) 8-D", volatile((0.3, 0.25), 8, student), volatile((0.1,), 8, student), (1_000, 1_000))
-    yield HardPair("regimes 6-D", in_regimes(0.9, 6), in_regimes(0.5, 6), (800, 800))
-    yield HardPair("wild regimes 4-D", in_regimes(0.5, 4), in_regimes(0.95, 4, (0.6, 1.5)), (500, 1_000))
+    yield KnownPair("ARCH(2) 8-D", volatile((0.3, 0.25), 8, student), volatile((0.1,), 8, student), (1_000, 1_000))
+    yield KnownPair("regimes 6-D", in_regimes(0.9, 6), in_regimes(0.5, 6), (800, 800))
+    yield KnownPair("wild regimes 4-D", in_regimes(0.5, 4), in_regimes(0.95, 4, (0.6, 1.5)), (500, 1_000))
     corners = np.array([[0, 0], [4, 0], [0, 4], [4, 4], [2, 7]])
     even, uneven = np.ones(5), np.array([3.0, 1, 0.5, 1, 2])
     modes = parts(uneven, corners, np.full(5, 0.6), 5), parts(even, corners, np.full(5, 0.6), 5)
-    yield HardPair("60 against 4,000, modes 2-D", modes[0], modes[1], (60, 4_000))
-    yield HardPair("4,000 against 60, modes 2-D", modes[0], modes[1], (4_000, 60))
-    yield HardPair("80 against 3,000, curves 4-D", bent(0.8, 0.5, 4), bent(0.5, 0.6, 4), (80, 3_000))
-    yield HardPair("3,000 against 60, rings", ring(3, 0.3), ring(3, 0.4), (3_000, 60))
+    yield KnownPair("60 against 4,000, modes 2-D", modes[0], modes[1], (60, 4_000))
+    yield KnownPair("4,000 against 60, modes 2-D", modes[0], modes[1], (4_000, 60))
+    yield KnownPair("80 against 3,000, curves 4-D", bent(0.8, 0.5, 4), bent(0.5, 0.6, 4), (80, 3_000))
+    yield KnownPair("3,000 against 60, rings", ring(3, 0.3), ring(3, 0.4), (3_000, 60))
     far = np.random.default_rng(3).normal(size=(1, 12))
-    yield HardPair(
+    yield KnownPair(
         "2.5 % more 3-D",
         contaminated(0.0001, parts([1], [[2.0, -2, 1.5]], [0.4]), 3),
         contaminated(0.025, parts([1], [[2.0, -2, 1.5]], [0.4]), 3),
         (800, 800),
     )
-    yield HardPair(
+    yield KnownPair(
         "1.2 % more 12-D",
         contaminated(0.012, parts([1], 4 * far / np.linalg.norm(far), [0.5]), 12),
         contaminated(0.0005, parts([1], 4 * far / np.linalg.norm(far), [0.5]), 12),
         (1_500, 1_500),
     )
-    yield HardPair(
+    yield KnownPair(
         "2 % more, inside, 6-D",
         contaminated(0.021, parts([1], [[0.8, -0.5, 0.3, 0, 1, -0.7]], [0.25]), 6),
         contaminated(0.001, parts([1], [[0.8, -0.5, 0.3, 0, 1, -0.7]], [0.25]), 6),
@@ -205,7 +205,7 @@ def hard_pairs() -> Iterator[HardPair]:
     for name, share, cluster, rows in clusters():
         columns = cluster.sample(1, np.random.default_rng(0)).shape[1]
         normal = parts([1], np.zeros((1, columns)), [1.0])
-        yield HardPair(name, contaminated(share, cluster, columns), normal, (rows, rows))
+        yield KnownPair(name, contaminated(share, cluster, columns), normal, (rows, rows))
 
 
 def clusters() -> Iterator[tuple[str, float, Density, int]]:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from vwkde._data.sample import Sample
 from vwkde._models.gaussian import pooled_covariance
+from vwkde._models.student import student_log_density
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -172,6 +172,4 @@ def _counting(features: Floats, used: Floats, credit: Floats, weight: Floats) ->
 
 def _log_student(residual: Floats, log_variance: Floats, freedom: float) -> Floats:
     """Return the log density of Student's t with a scale whose square is exp(log_variance)."""
-    constant = gammaln((freedom + 1) / 2) - gammaln(freedom / 2) - 0.5 * np.log(freedom * np.pi)
-    tail = np.log1p(residual**2 * np.exp(-log_variance) / freedom)
-    return np.asarray(constant - 0.5 * log_variance - 0.5 * (freedom + 1) * tail)
+    return student_log_density(residual**2 * np.exp(-log_variance), 1, freedom) - 0.5 * log_variance

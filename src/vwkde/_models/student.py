@@ -36,7 +36,7 @@ class StudentModel:
 
     def log_density(self, x: Floats) -> Floats:
         """Return log p, normalised."""
-        return _log_density(self.distances(x), len(self.mean), self.freedom) - np.log(np.diag(self.root)).sum()
+        return student_log_density(self.distances(x), len(self.mean), self.freedom) - np.log(np.diag(self.root)).sum()
 
     def distances(self, x: Floats) -> Floats:
         """Return the squared distances from the mean, in units of the scale matrix."""
@@ -45,7 +45,7 @@ class StudentModel:
         return np.einsum("ij,ij->i", scaled, scaled)
 
 
-def _log_density(distances: Floats, d: int, freedom: float) -> Floats:
+def student_log_density(distances: Floats, d: int, freedom: float | Floats) -> Floats:
     """Return the log density, for a scale matrix of volume one, at these squared distances from the mean."""
     peak = gammaln((freedom + d) / 2) - gammaln(freedom / 2) - 0.5 * d * np.log(freedom * np.pi)
     return np.asarray(peak - (freedom + d) / 2 * np.log1p(distances / freedom))
@@ -119,7 +119,7 @@ def _most_likely_freedom(distances: Floats, share: Floats, d: int) -> tuple[floa
     """Return the degrees of freedom with the largest mean log likelihood, and that, for a scale of volume one."""
 
     def loss(log_freedom: float) -> float:
-        return -float(share @ _log_density(distances, d, float(np.exp(log_freedom))))
+        return -float(share @ student_log_density(distances, d, float(np.exp(log_freedom))))
 
     best = minimize_scalar(loss, bounds=np.log(_FREEDOM), method="bounded", options={"xatol": 0.05})
     return float(np.exp(best.x)), -float(best.fun)

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp
+from scipy.special import logsumexp
 
 from vwkde._models.derivatives.components import Components, shares_of
+from vwkde._models.student import student_log_density
 
 Floats = NDArray[np.float64]
 
@@ -36,9 +37,8 @@ class Students(NamedTuple):
 
     def log_density(self, y: Floats) -> Floats:
         """Return the log density of every value."""
-        half = 0.5 * (self.freedom + 1)
-        peaks = gammaln(half) - gammaln(self.freedom / 2) - 0.5 * np.log(self.freedom * np.pi * self.variance)
-        return np.asarray(peaks - half * np.log1p((y - self.location) ** 2 / (self.freedom * self.variance)))
+        distances = (y - self.location) ** 2 / self.variance
+        return student_log_density(distances, 1, self.freedom) - 0.5 * np.log(self.variance)
 
     def score(self, y: Floats) -> Floats:
         """Return minus the slope of the log density."""
