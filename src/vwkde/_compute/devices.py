@@ -1,5 +1,8 @@
-"""Torch devices: whether one can be used, which one holds the input tensors, and sending arrays there."""
+"""Torch devices: whether one can be used, which one holds the input tensors, where models compute, sending arrays."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -10,6 +13,22 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _USE_CPU = "Use device='cpu'."
+_of_models: ContextVar[str] = ContextVar("vwkde_device_of_models", default="cpu")
+
+
+@contextmanager
+def models_on(device: str) -> Iterator[None]:
+    """Let models that are fitted inside the `with` statement, on any thread, compute on a device where it pays."""
+    token = _of_models.set(device)
+    try:
+        yield
+    finally:
+        _of_models.reset(token)
+
+
+def device_of_models() -> str:
+    """Return the device on which models may compute here."""
+    return _of_models.get()
 
 
 def require_torch(device: str, who: str = "Networks need", hint: str = _USE_CPU) -> None:

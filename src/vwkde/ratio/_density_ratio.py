@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from vwkde._compute.choice import ENGINE_NAMES, choose_resources
+from vwkde._compute.devices import models_on
 from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET
 from vwkde._compute.resources import Resources
 from vwkde._data.groups import refuse_groups
@@ -320,7 +321,9 @@ class DensityRatio(RatioWeights, html.ShownWhenFitted, BaseEstimator):  # type: 
         else:
             held = hold_all(numerator, denominator, weights, groups, reading)
         problem = make_problem(held, Numerics(seed, held.dtype, resources), copies, folds, pairs)
-        self._keep(self._fit_problem(problem), problem.held)  # an earlier fit stays until this one has succeeded
+        with models_on(resources.device if resources.engine.on_device else "cpu"):
+            fitted = self._fit_problem(problem)
+        self._keep(fitted, problem.held)  # an earlier fit stays until this one has succeeded
         return self
 
     def _check_parameters(self, numerator: Any, denominator: Any) -> Resources:

@@ -3,12 +3,18 @@ import pytest
 from sklearn.mixture import GaussianMixture
 
 from vwkde import datasets
+from vwkde._compute.devices import models_on
 from vwkde._models.derivatives import full
 from vwkde._models.derivatives.components import Components, fit_components, refit_components
-from vwkde._models.derivatives.full import full_rows
+from vwkde._models.derivatives.full import RowsOnDevice, full_rows
 from vwkde._models.derivatives.tied import TiedRows
 
-SHAPES = pytest.mark.parametrize(("shape", "rows"), [("tied", TiedRows), ("full", full_rows)])
+
+def on_device(x):
+    return RowsOnDevice(pytest.importorskip("torch").as_tensor(x))
+
+
+SHAPES = pytest.mark.parametrize(("shape", "rows"), [("tied", TiedRows), ("full", full_rows), ("full", on_device)])
 
 
 def draw(columns, n=600, seed=0):
@@ -57,6 +63,21 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
 
 
+def test_many_rows_are_sent_to_the_device_of_models_in_blocks(monkeypatch):
+    pytest.importorskip("torch")
+    x = draw(4)
+    here = fit_components(full_rows, x, 3, 0)
+    monkeypatch.setattr(full, "_WORTH_SENDING", len(x) - 1)
+    monkeypatch.setattr(full, "_AT_A_TIME_THERE", 1500)
+    with models_on("cpu:0"):  # any name other than "cpu" stands for a device
+        assert isinstance(full_rows(x), RowsOnDevice)
+        assert not isinstance(full_rows(x[1:]), RowsOnDevice)
+        there = fit_components(full_rows, x, 3, 0)
+    for one, other in zip(there, here, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
+    assert not isinstance(full_rows(x), RowsOnDevice)
+
+
 @SHAPES
 def test_a_component_that_no_row_belongs_to_stays_empty_and_harms_nobody(shape, rows):
     x = draw(2)
@@ -68,7 +89,7 @@ def test_a_component_that_no_row_belongs_to_stays_empty_and_harms_nobody(shape, 
     np.testing.assert_allclose(np.linalg.inv(first), np.cov(x.T, bias=True), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("rows", [TiedRows, full_rows])
+@pytest.mark.parametrize("rows", [TiedRows, full_rows, on_device])
 def test_a_flat_sample_has_a_density(rows):
     x = draw(2) * [1, 0]
     fitted = fit_components(rows, x, 2, 0)
@@ -76,7 +97,7 @@ def test_a_flat_sample_has_a_density(rows):
     np.testing.assert_allclose(fitted.precisions[..., 1, 1], 1e6, rtol=1e-6)
 
 
-@pytest.mark.parametrize("rows", [TiedRows, full_rows])
+@pytest.mark.parametrize("rows", [TiedRows, full_rows, on_device])
 def test_far_from_the_origin_it_finds_the_same(rows):
     x = draw(3)
     here, there = fit_components(rows, x, 3, 0), fit_components(rows, x + 1e6, 3, 0)
@@ -86,7 +107,7 @@ def test_far_from_the_origin_it_finds_the_same(rows):
     np.testing.assert_allclose(again.precisions, here.precisions, rtol=0.03, atol=0.03)
 
 
-@pytest.mark.parametrize("rows", [TiedRows, full_rows])
+@pytest.mark.parametrize("rows", [TiedRows, full_rows, on_device])
 def test_fewer_values_than_components_are_no_matter_for_a_warning(rows):
     x = np.repeat([[0.0], [1.0]], 50, axis=0)
     assert np.isfinite(fit_components(rows, x, 3, 0).means).all()

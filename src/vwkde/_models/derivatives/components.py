@@ -75,8 +75,13 @@ def _climb(rows: Rows, components: Components, tolerance: float) -> Components:
 
 
 def shares_of(logits: Floats) -> tuple[Floats, Floats]:
-    """Return the shares of components, (k, n), from their log densities, and the log of the densities' sum."""
+    """Return the shares of components, (k, n), from their log densities, and the log of the densities' sum.
+
+    The log densities are overwritten: new arrays of this size would take as long as the exponentials.
+    """
     highest = logits.max(axis=0)
-    shares = np.exp(logits - highest)
+    logits -= highest
+    shares = np.exp(logits, out=logits)
     totals = shares.sum(axis=0)
-    return shares / totals, highest + np.log(totals)
+    shares /= totals
+    return shares, highest + np.log(totals)

@@ -3,19 +3,24 @@
 A log density is linear in the constant one, the columns and their products, and so are the moments that give the next
 components. In few columns a step is two products of this matrix, one with the coefficients of all components and one
 with their shares, for a block of rows at a time. In many columns the matrix would be too large to gain anything, and
-each component takes two products of its own.
+each component takes two products of its own. On a GPU the matrix pays with any number of columns.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
+from vwkde._compute.devices import device_of_models, send
 from vwkde._models.derivatives.components import LEAST_VARIANCE, Components, Rows, shares_of
 from vwkde._models.products import product_count, square_places, write_products
 from vwkde._runtime.lazy import lazy
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Floats = NDArray[np.float64]
 
@@ -25,10 +30,17 @@ _AT_A_TIME = 2**17
 """Numbers in a block of rows: so few that they stay in the processor's cache."""
 _MOST_KEPT = 2**22
 """Numbers in the matrix up to which it is kept between the steps."""
+_WORTH_SENDING = 20_000
+"""Rows above which a step is worth launching on a GPU."""
+_AT_A_TIME_THERE = 2**24
+"""Numbers in a block of rows on a GPU: 128 MiB."""
 
 
 def full_rows(x: Floats) -> Rows:
-    """Return the rows of a centred sample."""
+    """Return the rows of a centred sample: on the device of models, if they are many."""
+    device = device_of_models()
+    if device != "cpu" and len(x) > _WORTH_SENDING:
+        return RowsOnDevice(send(x, device))
     return _FewColumns(x) if x.shape[1] <= _FEW_COLUMNS else _ManyColumns(x)
 
 
@@ -55,17 +67,18 @@ class _FewColumns:
 
     def components(self, shares: Floats) -> Components:
         """Return the components that are most likely for these shares of the rows."""
-        return self._most_likely(np.sum([shares[:, rows] @ features for rows, features in self._blocks], axis=0))
+        moments = np.sum([shares[:, rows] @ features for rows, features in self._blocks], axis=0)
+        return _from_moments(moments, self.x.shape[1])
 
     def improved(self, components: Components) -> tuple[Components, float]:
         """Return the components after one step, and the mean log likelihood of those before it."""
-        coefficients = self._coefficients(components)
+        coefficients = _coefficients(components)
         moments, likelihood = np.zeros_like(coefficients), 0.0
         for _, features in self._blocks:
             shares, log_sum = shares_of(coefficients @ features.T)
             moments += shares @ features
             likelihood += float(log_sum.sum())
-        return self._most_likely(moments), likelihood / len(self.x)
+        return _from_moments(moments, self.x.shape[1]), likelihood / len(self.x)
 
     @property
     def _blocks(self) -> Iterable[tuple[slice, Floats]]:
@@ -83,8 +96,7 @@ class _FewColumns:
 
     @property
     def _width(self) -> int:
-        columns = self.x.shape[1]
-        return 1 + columns + product_count(columns)
+        return _width(self.x.shape[1])
 
     def _features(self, rows: slice) -> Floats:
         """Return ones, the columns and their products, side by side."""
@@ -95,21 +107,63 @@ class _FewColumns:
         write_products(x, features[:, columns + 1 :])
         return features
 
-    def _coefficients(self, components: Components) -> Floats:
-        """Return the coefficients of each component's log density, times its weight, in the features."""
-        constants, slopes, precisions = _expanded(components)
-        columns = self.x.shape[1]
-        curvatures = -precisions[:, *np.triu_indices(columns)]
-        curvatures[:, square_places(columns)] *= 0.5
-        return np.hstack([constants[:, None], slopes, curvatures])
 
-    def _most_likely(self, moments: Floats) -> Components:
-        """Return the components with these sums of the features, each weighted by the component's shares."""
+@dataclass(frozen=True)
+class RowsOnDevice:
+    """The rows of a centred sample on a device: the same steps as in few columns, for larger blocks."""
+
+    x: "Tensor"
+
+    def components(self, shares: Floats) -> Components:
+        """Return the components that are most likely for these shares of the rows."""
+        there = send(shares, str(self.x.device))
+        moments = np.sum([(there[:, rows] @ features).cpu() for rows, features in self._blocks()], axis=0)
+        return _from_moments(moments, self.x.shape[1])
+
+    def improved(self, components: Components) -> tuple[Components, float]:
+        """Return the components after one step, and the mean log likelihood of those before it."""
+        import torch
+
+        coefficients = send(_coefficients(components), str(self.x.device))
+        moments, likelihood = torch.zeros_like(coefficients), coefficients.new_zeros(())
+        for _, features in self._blocks():
+            logits = features @ coefficients.T
+            log_sum = logits.logsumexp(dim=1, keepdim=True)
+            moments += (logits - log_sum).exp_().T @ features
+            likelihood += log_sum.sum()
+        return _from_moments(moments.cpu().numpy(), self.x.shape[1]), float(likelihood) / len(self.x)
+
+    def _blocks(self) -> Iterator[tuple[slice, "Tensor"]]:
+        """Yield blocks of rows, with ones, the columns and their products, side by side."""
+        import torch
+
         columns = self.x.shape[1]
-        first, second = np.triu_indices(columns)
-        squares = np.empty((len(moments), columns, columns))
-        squares[:, first, second] = squares[:, second, first] = moments[:, columns + 1 :]
-        return _most_likely(moments[:, 0], moments[:, 1 : columns + 1], squares)
+        first, second = torch.triu_indices(columns, columns, device=self.x.device)
+        for rows in parallel.split(len(self.x), _AT_A_TIME_THERE // _width(columns)):
+            x = self.x[rows]
+            yield rows, torch.cat([torch.ones_like(x[:, :1]), x, x[:, first] * x[:, second]], dim=1)
+
+
+def _width(columns: int) -> int:
+    """Return the number of features: the constant one, the columns and their products."""
+    return 1 + columns + product_count(columns)
+
+
+def _coefficients(components: Components) -> Floats:
+    """Return the coefficients of each component's log density, times its weight, in the features."""
+    constants, slopes, precisions = _expanded(components)
+    columns = slopes.shape[1]
+    curvatures = -precisions[:, *np.triu_indices(columns)]
+    curvatures[:, square_places(columns)] *= 0.5
+    return np.hstack([constants[:, None], slopes, curvatures])
+
+
+def _from_moments(moments: Floats, columns: int) -> Components:
+    """Return the components with these sums of the features, each weighted by the component's shares."""
+    first, second = np.triu_indices(columns)
+    squares = np.empty((len(moments), columns, columns))
+    squares[:, first, second] = squares[:, second, first] = moments[:, columns + 1 :]
+    return _most_likely(moments[:, 0], moments[:, 1 : columns + 1], squares)
 
 
 def _expanded(components: Components) -> tuple[Floats, Floats, Floats]:
