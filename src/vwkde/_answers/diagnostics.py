@@ -15,7 +15,9 @@ from vwkde._fit.few_centres import FewCentres
 from vwkde._fit.fitted import Fitted, PaperFit
 from vwkde._fit.guided_ratio import GuideAlone, GuidedRatio, Ratio
 from vwkde._fit.kernel_pair import KernelPair, make_pair
+from vwkde._fit.weighting import rows_that_tell
 from vwkde._models.guides.cross_fit import FOLDS
+from vwkde._models.weights.expansion import KernelExpansion
 from vwkde._models.weights.residual import bias_terms
 from vwkde._models.weights.uniform import UniformWeight
 
@@ -60,11 +62,15 @@ def describe_fit(fitted: Fitted, weighting: str, data: tuple[Array, Array]) -> d
 
 
 def _parts_used(ratio: Ratio) -> dict[str, list[int]]:
-    """Return how many rows the guide learnt from and how many are centres of kernel sums, if not all were needed."""
+    """Return how many rows the fit learnt from and how many are centres of kernel sums, if not all were needed."""
     used: dict[str, list[int]] = {}
-    most, rows = ratio.guide.most_rows, [len(sample) for sample in ratio.samples]
-    if max(rows) * (FOLDS - 1) / FOLDS > most:
-        used["rows_learnt"] = [min(int(most), count * (FOLDS - 1) // FOLDS) for count in rows]
+    rows, most = [len(sample) for sample in ratio.samples], ratio.guide.most_rows
+    if ratio.guide.form is not None:
+        rows = [count * (FOLDS - 1) // FOLDS for count in rows]
+    elif isinstance(ratio.weight, KernelExpansion) and not any(sample.rest for sample in ratio.samples):
+        most = rows_that_tell(len(ratio.weight.basis))
+    if max(rows) > most:
+        used["rows_learnt"] = [min(int(most), count) for count in rows]
     if isinstance(ratio, GuidedRatio) and isinstance(ratio.pair, FewCentres):
         used["centres"] = [len(chosen) for chosen in ratio.pair.chosen]
     return used

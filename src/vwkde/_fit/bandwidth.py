@@ -30,7 +30,7 @@ _DISTINCT = 0.9
 """With a smaller share of distinct rows the data are discrete: the losses would measure gaps between values."""
 _MANY_ROWS = 5_000
 """A part of this size gives a stable bandwidth on its own; the bandwidths of smaller parts are averaged."""
-_MOST_QUERIES = 50_000
+_MOST_QUERIES = 20_000
 """Rows at which the loss is averaged, for the estimate from all rows: enough for an accurate mean."""
 
 

@@ -41,8 +41,6 @@ _STEPS = np.arange(-3, 9) / 2
 """Bandwidths are Scott's times two to these powers; in addition each guide is tried alone."""
 _ENOUGH_ROWS = 10_000
 """Rows of each sample from which more do not change how a guide is fitted, only how well."""
-_ROWS_OF_WEIGHT = 20_000
-"""Rows of each sample that tell where the bias counts: many times the basis points of the weight."""
 
 FormKey = tuple[str, int, bool]
 
@@ -67,10 +65,8 @@ class WeightTrial:
     models: Models
 
     def fit(self, samples: tuple[Sample, Sample], numerics: Numerics) -> Weight:
-        """Fit the weight, without a guide, to rows in memory: more of them than it needs only take time."""
-        random = np.random.default_rng(numerics.seed)
-        p, q = (each if each.rest else each.thinned(_ROWS_OF_WEIGHT, random) for each in samples)
-        return fit_weight((p, q), 1.0, self.models, self.models, self.settings, numerics)
+        """Fit the weight, without a guide."""
+        return fit_weight(samples, 1.0, self.models, self.models, self.settings, numerics)
 
 
 @dataclass(frozen=True)

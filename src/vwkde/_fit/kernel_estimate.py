@@ -141,8 +141,7 @@ class KernelEstimate:
 
     def log_effective_size(self, x: Floats) -> Floats:
         """Return the logarithm of (Σ w)² / Σ w² at points, where w are the terms of the kernel sum in memory."""
-        narrow = replace(self, bandwidth=np.asarray(self.bandwidth) / np.sqrt(2))  # a squared kernel is narrower by √2
-        return self._squeezed(2 * self._log_sums(x) - narrow._log_sums(x, power=2))
+        return self._squeezed(2 * self._log_sums(x) - self._log_sums(x, power=2))
 
     @property
     def log_peak(self) -> float | Floats:
@@ -191,12 +190,15 @@ class KernelEstimate:
         return log_sums_over_other_groups(queries, points, group, bandwidths, log_weight, log_sums)
 
     def _log_sums(self, x: Array, leave_one_out: bool = False, power: int = 1, max_error: float = MAX_ERROR) -> Floats:
-        """Return the sums over the rows in memory, (bandwidths, points, weights)."""
+        """Return the sums over the rows in memory, (bandwidths, points, weights), or those of a power of their terms.
+
+        A Gaussian kernel to a power is a narrower one.
+        """
         points = self.sample.points_as(self.dtype)
         return log_kernel_sums(
             points if x is self.sample.points else parallel.converted(x, self.dtype),
             points,
-            np.atleast_1d(self.bandwidth),
+            np.atleast_1d(self.bandwidth) / np.sqrt(power),
             log_weight=self.log_weight if power == 1 else power * self.log_weight,
             leave_one_out=leave_one_out,
             max_error=max_error,

@@ -19,6 +19,9 @@ TARGETS = ("pooled", "posterior", "ratio", "kl")
 """Where the bias counts: under the pooled density, weighted by P₁²P₂² or by (p₁/p₂)², or under the numerator."""
 _BY_SAMPLES_ALONE = ("pooled", "kl")
 """Targets that need no ratio, so that rows that are not in memory can count as well."""
+_MANY_ROWS, _ROWS_PER_BASIS = 20_000, 40
+"""Rows of each sample that tell where the bias counts: so many, or so many for each basis point. More change the weight
+less than other basis points would, which are drawn at random."""
 
 
 def fit_weight(
@@ -31,13 +34,14 @@ def fit_weight(
 ) -> Weight:
     """Fit the weight of two samples; see `WeightProblem` for the models.
 
-    The bandwidth is that of the plain kernel estimates that replace the ratio, for targets that need one.
+    The bandwidth is that of the plain kernel estimates that replace the ratio, for targets that need one. If there are
+    many times more rows than basis points, the bias counts at a random part of them.
     """
     kind = WEIGHTS[settings.kind]
     points, importance = np.empty((0, samples[0].points.shape[1])), np.empty(0)
     streamed = _streamed(samples, settings.target)
     if kind.minimises_bias and not (streamed and kind.passes_over_rows):
-        plain = make_pair(samples, UniformWeight(), bandwidth, numerics)
+        plain = make_pair(_enough(samples, settings, numerics.seed), UniformWeight(), bandwidth, numerics)
         points, importance = _objective(plain, settings.target)
     return kind.fit(
         WeightProblem(
@@ -58,6 +62,18 @@ def _streamed(samples: tuple[Sample, Sample], target: str) -> tuple[Sample, ...]
     if target not in _BY_SAMPLES_ALONE or not any(sample.rest for sample in samples):
         return ()
     return samples[:1] if target == "kl" else samples
+
+
+def _enough(samples: tuple[Sample, Sample], settings: WeightSettings, seed: int) -> tuple[Sample, Sample]:
+    """Return as many rows of the samples as the weight needs."""
+    most, random = rows_that_tell(settings.max_basis), np.random.default_rng(seed)
+    p, q = (each if each.rest else each.thinned(most, random) for each in samples)
+    return p, q
+
+
+def rows_that_tell(basis: int) -> int:
+    """Return how many rows of each sample a weight with so many basis points is fitted to, at most."""
+    return max(_MANY_ROWS, _ROWS_PER_BASIS * basis)
 
 
 def _objective(plain: KernelPair, target: str) -> tuple[Floats, Floats]:

@@ -217,8 +217,8 @@ class RatioAnswers(AnswersAtPoints):
             - outside_fraction: the share of a sample's rows that lie outside the other sample: beyond its range or in
               its gaps, much farther than the spacing of its own rows explains.
             - rows, rows_held, columns: the rows in all, the rows in memory if fewer, the columns.
-            - rows_learnt, centres: the rows that the guide learnt from, and those that kernel sums run over, if there
-              are so many rows that not all were needed.
+            - rows_learnt, centres: the rows that the guide or, without one, the weight learnt from, and those that
+              kernel sums run over, if there are so many rows that not all were needed.
             - distinct_rows: the rows without those that repeat others; only if there are such rows.
             - engine, device: what computed it, and where.
         """
