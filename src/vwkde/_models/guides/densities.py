@@ -35,7 +35,7 @@ from vwkde._models.student import JackknifedStudent, fit_student, jackknifed_stu
 Floats = NDArray[np.float64]
 LogDensity = Callable[[Floats], Floats]
 
-_GAUSSIAN_FREEDOM = 30.0
+GAUSSIAN_FREEDOM = 30.0
 """Degrees of freedom from which a Student t distribution is hardly different from a Gaussian."""
 _ROWS_OF_TAILS = 5_000
 """Rows that show how heavy the tails are."""
@@ -131,7 +131,7 @@ def have_heavy_tails(numerator: Sample, denominator: Sample) -> bool:
         return False
     random = np.random.default_rng(0)
     some = [sample.thinned(_ROWS_OF_TAILS, random) for sample in (numerator, denominator)]
-    return min(fit_student(sample).freedom for sample in some) < _GAUSSIAN_FREEDOM
+    return min(fit_student(sample).freedom for sample in some) < GAUSSIAN_FREEDOM
 
 
 @dataclass(frozen=True)

@@ -1,30 +1,34 @@
-"""The guide named "lump": one sample has a small cluster of rows that the other one lacks.
+"""The guide named "lump": one sample has a few rows, in small clusters or scattered far out, that the other one lacks.
 
 A hundredth of the rows hardly changes means, covariances or the log loss, but far from all others it can make up most
-of a divergence. So a sample is described as the other one's density plus one more component, in either direction:
+of a divergence. So a sample is described as the other one's density plus a few components, in either direction:
 
-    log p/q  =  log(1 − s + s·g/q) − log(1 − t + t·h/p),
+    log p/q  =  log(1 − Σs + Σ s·g/q) − log(1 − Σt + Σ t·h/p),
 
-alone, or with a linear function of the columns in addition, if the means of all rows differ too.
+alone, or with a linear function of the columns in addition, if the means of all rows differ too. What both samples have
+in common cancels, so that its estimated shape adds no noise.
 
-The density of the other sample is a Student t distribution, which reaches to where it has no rows. The rows that the
-component starts from are close together, and the other sample has few of them.
+The density of the other sample is a Gaussian or, if its tails are heavier, a Student t distribution, which reach to
+where it has no rows. The rows that a component starts from are close together or far out, and the other sample has few
+of them.
 """
 
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._data.sample import Sample
 from vwkde._models.gaussian import GaussianModel, is_few
-from vwkde._models.guides.densities import fit_shared_gaussians
+from vwkde._models.guides.densities import GAUSSIAN_FREEDOM, fit_shared_gaussians
 from vwkde._models.guides.kind import Guide
-from vwkde._models.guides.lump_search import crowded_rows
+from vwkde._models.guides.lump_search import crowded_rows, outer_rows
 from vwkde._models.student import StudentModel, fit_student
 
 Floats = NDArray[np.float64]
 
+_MOST_COMPONENTS = 3
 _LARGEST_SHARE = 0.1
 _FEWEST_ROWS, _HARDLY_A_ROW = 4.0, 0.1
 _STEPS = 15
@@ -32,31 +36,33 @@ _STEPS = 15
 
 @dataclass(frozen=True)
 class Lump:
-    """A component beside the density of the other sample, and its shares of the sample and of the other one."""
+    """Components beside the density of the other sample, and their shares of the sample and of the other one."""
 
-    other: StudentModel
-    component: GaussianModel
-    share: float
-    other_share: float = 0.0
+    other: StudentModel | GaussianModel
+    components: tuple[GaussianModel, ...]
+    shares: Floats
+    other_shares: Floats
 
     def log_ratio(self, x: Floats) -> Floats:
         """Return the log ratio of the sample to the other one."""
         odds = self.log_odds(x)
-        return _log_mix(self.share, odds) - _log_mix(self.other_share, odds)
+        return _log_mix(self.shares, odds) - _log_mix(self.other_shares, odds)
 
     def log_odds(self, x: Floats) -> Floats:
-        """Return the log ratio of the component to the density."""
-        return self.component.log_density(x) - self.other.log_density(x)
+        """Return the log ratio of each component to the density, (components, n)."""
+        return np.array([component.log_density(x) for component in self.components]) - self.other.log_density(x)
 
 
-def _log_mix(share: float, odds: Floats) -> Floats:
-    """Return log(1 − share + share·exp(odds))."""
-    return np.logaddexp(np.log1p(-share), odds + np.log(share)) if share else np.zeros_like(odds)
+def _log_mix(shares: Floats, odds: Floats) -> Floats:
+    """Return log(1 − Σ shares + Σ shares·exp(odds))."""
+    parts = np.log1p(-shares.sum()), *(each + np.log(share) for share, each in zip(shares, odds, strict=True) if share)
+    return np.asarray(reduce(np.logaddexp, parts, np.full(odds.shape[1], -np.inf)))
 
 
-def _belongs(share: float, odds: Floats) -> Floats:
-    """Return the probabilities that rows with these odds belong to a component of this share."""
-    return np.exp(odds + np.log(share) - _log_mix(share, odds))
+def _belongs(shares: Floats, odds: Floats) -> Floats:
+    """Return the probabilities that rows with these odds belong to components of these shares, (components, n)."""
+    with np.errstate(divide="ignore"):
+        return np.exp(odds + np.log(shares)[:, None] - _log_mix(shares, odds))
 
 
 @dataclass(frozen=True)
@@ -84,41 +90,72 @@ def fit_tilted_lumps(numerator: Sample, denominator: Sample) -> Lumps:
 
 
 def have_lumps(numerator: Sample, denominator: Sample) -> bool:
-    """Return whether a sample has rows close together where the other one has few."""
+    """Return whether a sample has rows close together, or far out, where the other one has few."""
     samples = numerator, denominator
     if denominator.pairs is not None or any(is_few(0.8 * s.effective_rows - 1, s.points.shape[1]) for s in samples):
         return False
-    return crowded_rows(numerator, denominator) is not None or crowded_rows(denominator, numerator) is not None
+    return any(find(*pair) is not None for pair in (samples, samples[::-1]) for find in (crowded_rows, outer_rows))
 
 
 def _fit_lump(sample: Sample, other: Sample) -> Lump | None:
-    """Return the lump of a sample that grows from where it may start, if there is such a place."""
-    rows = crowded_rows(sample, other)
-    lump = None if rows is None else _grow(sample, fit_student(other), rows)
-    return None if lump is None else replace(lump, other_share=_share(lump, other))
+    """Return what a sample has beside the density of the other one, a few components at most, if it has anything.
+
+    Each starts from rows that belong to none of those before it.
+    """
+    density, lump, left = _density(other), None, sample
+    for _ in range(_MOST_COMPONENTS):
+        starts = [rows for find in (crowded_rows, outer_rows) if (rows := find(left, other)) is not None]
+        grown = [each for rows in starts if (each := _grow(sample, density, rows, lump)) is not None]
+        if not grown:
+            break
+        lump = max(grown, key=lambda each: _likelihood(each, sample))
+        left = sample.subset(np.flatnonzero(_belongs(lump.shares, lump.log_odds(sample.points)).sum(axis=0) < 0.5))
+        if len(left) < len(sample) / 2:
+            break
+    return None if lump is None else replace(lump, other_shares=_shares(lump, other))
 
 
-def _share(lump: Lump, sample: Sample) -> float:
-    """Return the most likely share of a component in a sample; zero if it has hardly a row there."""
-    odds, share = lump.log_odds(sample.points), lump.share
+def _density(sample: Sample) -> StudentModel | GaussianModel:
+    """Return the density of a sample; a Student t distribution like a Gaussian would still be far above it far out."""
+    student = fit_student(sample)
+    return student if student.freedom < GAUSSIAN_FREEDOM else _component(sample.points, _counted(sample))
+
+
+def _likelihood(lump: Lump, sample: Sample) -> float:
+    """Return the mean log likelihood that the components gain."""
+    return float(np.average(_log_mix(lump.shares, lump.log_odds(sample.points)), weights=sample.weight))
+
+
+def _shares(lump: Lump, sample: Sample) -> Floats:
+    """Return the most likely shares of the components in a sample; zero for one that has hardly a row there."""
+    odds, shares = lump.log_odds(sample.points), lump.shares
     for _ in range(_STEPS):
-        share = float(np.average(_belongs(share, odds), weights=sample.weight))
-        if share * sample.effective_rows < _HARDLY_A_ROW:
-            return 0.0
-    return share
+        shares = np.average(_belongs(shares, odds), weights=sample.weight, axis=1)
+        shares = np.where(shares * sample.effective_rows < _HARDLY_A_ROW, 0.0, shares)
+    return shares
 
 
-def _grow(sample: Sample, density: StudentModel, rows: Floats) -> Lump | None:
-    """Return the lump that is most likely beside a density, grown from some rows; None if it has hardly any rows."""
-    x, total = sample.points, sample.effective_rows
-    weight = sample.weight * total / sample.weight.sum()
-    lump = Lump(density, _component(rows, np.ones(len(rows))), min(len(rows) / total, _LARGEST_SHARE))
+def _grow(sample: Sample, density: StudentModel | GaussianModel, rows: Floats, before: Lump | None) -> Lump | None:
+    """Return the lump that is most likely beside a density, grown from some rows and from the components before it.
+
+    None if a component has hardly any rows.
+    """
+    x, weight, total = sample.points, _counted(sample), sample.effective_rows
+    components = () if before is None else before.components
+    shares = np.append([] if before is None else before.shares, min(len(rows) / total, _LARGEST_SHARE))
+    lump = Lump(density, (*components, _component(rows, np.ones(len(rows)))), shares, np.zeros_like(shares))
     for _ in range(_STEPS):
-        belongs = weight * _belongs(lump.share, lump.log_odds(x))
-        if belongs.sum() < _FEWEST_ROWS:
+        belongs = weight * _belongs(lump.shares, lump.log_odds(x))
+        if belongs.sum(axis=1).min() < _FEWEST_ROWS:
             return None
-        lump = Lump(density, _component(x, belongs), float(min(belongs.sum() / total, _LARGEST_SHARE)))
+        shares = np.minimum(belongs.sum(axis=1) / total, _LARGEST_SHARE)
+        lump = replace(lump, components=tuple(_component(x, each) for each in belongs), shares=shares)
     return lump
+
+
+def _counted(sample: Sample) -> Floats:
+    """Return the weights of a sample's rows, in units of independent rows."""
+    return np.asarray(sample.weight * sample.effective_rows / sample.weight.sum())
 
 
 def _component(x: Floats, weight: Floats) -> GaussianModel:

@@ -1,8 +1,11 @@
-"""Where one sample may have a small cluster of rows that the other one lacks.
+"""Where one sample may have a few rows that the other one lacks: a small cluster, or rows scattered far out.
 
 Balls around each row reach its nearest neighbours of the same sample. Rows in a ball are crowded if they are many more
-than a smooth density explains, here a Student t distribution. Among crowded rows, the other sample's count.
+than a smooth density explains, here a Student t distribution. Among crowded rows, the other sample's count. Rows that
+are scattered are not crowded. They are found among the outermost rows of both samples.
 """
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +25,10 @@ _CROWDED = 15.0
 """Gain of log likelihood beyond which a ball has more rows than a smooth density explains."""
 _CLEARLY = 2.0
 """How far the gain of unequal parts must exceed the logarithm of the number of crowded balls."""
+_OUTER = 8, 12, 18, 27, 40, 60, 90
+"""Numbers of outermost rows that may be those of one sample."""
+_FAR_OUT = 5.0
+"""Gain of unequal parts beyond which one sample has too many of them."""
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -46,6 +53,26 @@ def crowded_rows(sample: Sample, other: Sample) -> Floats | None:
     if gains[best, count] < _CLEARLY + np.log(len(centres)):
         return None
     return np.asarray(own.points[distances[centres[best]] <= reach[centres[best], count]])
+
+
+def outer_rows(sample: Sample, other: Sample) -> Floats | None:
+    """Return the rows of a sample that are among the outermost of both samples, if it has too many of those.
+
+    Distances from the centre are in units of each sample's median, so that a sample that is wider as a whole has none.
+    """
+    own, others = (each.thinned(_MOST_ROWS, np.random.default_rng(0)) for each in (sample, other))
+    weight = np.concatenate([each.weight / each.weight.sum() for each in (own, others)])
+    centre = fit_student(replace(own, points=np.concatenate([own.points, others.points]), weight=weight))
+    distances = [centre.distances(each.points) for each in (own, others)]
+    outermost = np.argsort(-np.concatenate([each / max(float(np.median(each)), _TINY) for each in distances]))
+    counts = np.array([count for count in _OUTER if count < max(len(own) / 4, _OUTER[0] + 1)])
+    mine = np.cumsum(outermost < len(own))[counts - 1]
+    gains = _gain_of_parts(mine, counts - mine, (len(own), len(others)))
+    best = int(np.argmax(gains))
+    if gains[best] < _FAR_OUT:
+        return None
+    rows = outermost[: counts[best]]
+    return np.asarray(own.points[rows[rows < len(own)]])
 
 
 def _expected(sample: Sample, distances: Floats, counts: Ints, reach: Floats) -> Floats:
