@@ -58,7 +58,8 @@ class DensityRatio(RatioWeights, html.ShownWhenFitted, BaseEstimator):  # type: 
         - "gaussian", "shared-gaussian" (with one covariance), "shrunk-gaussian", "student" (heavy tails), "independent"
           (linear mixtures of independent columns), "mixture", "paired-mixture" (both start from a common one),
           "shared-mixture" (the same clusters in both samples, in other proportions), "scatter" (the scatter of columns
-          depends on those before), "lump" (a small cluster that one sample lacks): models of both densities.
+          depends on those before), "lump" (a few rows, in clusters or far out, that one sample lacks): models of both
+          densities.
         - "logistic", "waves" (sines along a few directions), "radial" (a curve of the distance from the centre),
           "additive", "boosting", "network" (two hidden layers), or any scikit-learn classifier: the log odds of a
           cross-fitted classifier.
