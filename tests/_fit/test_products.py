@@ -119,6 +119,12 @@ def test_the_sums_of_all_products_are_those_of_plain_loops():
         assert excess == pytest.approx(abs(terms.sum()) / np.linalg.norm(terms), rel=1e-4)
 
 
+@pytest.mark.parametrize(("rows", "columns", "together"), [(99, 5, 0), (100, 1, 0), (100, 4, 4), (100, 30, 3)])
+def test_how_many_columns_are_compared_depends_on_their_number_and_on_the_rows(rows, columns, together):
+    p, q = np.random.default_rng(0).normal(size=(2, rows, columns))
+    assert products.most_columns_compared((make_unordered_sample(p), make_unordered_sample(q))) == together
+
+
 def test_few_rows_are_not_searched():
     assert not found_in(scored(*parity((0, 1), 90, 3, seed=10)))
 
@@ -131,6 +137,7 @@ def test_the_default_sees_what_shows_in_three_columns_together_only():
     assert kl.interval[0] < 0.368 < kl.interval[1]
     assert kl.value == pytest.approx(0.368, abs=0.12)
     assert ratio.diagnostics_["coordinates"] == "products"
+    assert ratio.diagnostics_["columns_together"] == 6
     new = np.random.default_rng(12).normal(size=(500, 6))
     truth = np.log1p(0.8 * np.sign(new[:, [0, 2, 5]].prod(axis=1)))
     assert np.mean((ratio.log_ratio(new) - truth) ** 2) < 0.25 * np.mean(truth**2)

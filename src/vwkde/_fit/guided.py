@@ -14,7 +14,7 @@ from vwkde._fit.fitted import Fitted, Problem
 from vwkde._fit.guided_ratio import GuidedRatio, Ratio, tilted_derivatives
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.kernel_pair import make_pair
-from vwkde._fit.products import Residuals, missed_products
+from vwkde._fit.products import Residuals, missed_products, most_columns_compared
 from vwkde._fit.spaces import as_given, few_columns, normal_scores, of_products, whitened
 from vwkde._fit.subspace import find_subspace, project
 from vwkde._fit.weighting import fit_models, fit_weight
@@ -77,6 +77,7 @@ def fit_auto(
         problem.numerics,
         losses,
         may_miss=problem.split is None,
+        columns_together=most_columns_compared(apart.samples) if apart and bandwidth == "auto" else 0,
         degenerate=problem.degenerate,
     )
 

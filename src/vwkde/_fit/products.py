@@ -94,7 +94,7 @@ def missed_products(samples: Samples, simple: Residuals, best: Residuals) -> tup
 
     There are none if the best model misses none of them. The columns should be normal scores.
     """
-    if min(sample.effective_rows for sample in samples) < _FEWEST_ROWS:
+    if not most_columns_compared(samples):
         return ()
     x = np.concatenate([sample.points for sample in samples])
     likely, threshold = _likely(x, simple)
@@ -112,11 +112,16 @@ def missed_products(samples: Samples, simple: Residuals, best: Residuals) -> tup
     return tuple(found) if any(best.excess(each) > _STILL_MISSED for each in features) else ()
 
 
+def most_columns_compared(samples: Samples) -> int:
+    """Return of how many columns products are compared at most; zero if none are."""
+    if min(sample.effective_rows for sample in samples) < _FEWEST_ROWS:
+        return 0
+    return max(_functions_by_size(samples[0].points.shape[1]), default=0)
+
+
 def _likely(x: Floats, residuals: Residuals) -> tuple[list[Product], float]:
     """Return the products that exceed the threshold in standard errors, the clearest first, and the threshold."""
     plan = _functions_by_size(x.shape[1])
-    if not plan:
-        return [], np.inf
     functions = np.array([_functions(column, max(plan.values())) for column in x.T], dtype=np.float32)
     length = max(float(np.linalg.norm(residuals.left)), np.finfo(np.float64).tiny)
     weight = (residuals.left / length).astype(np.float32)
