@@ -53,6 +53,20 @@ def test_the_default_knows_volatility():
     assert estimate.interval[0] < truth < estimate.interval[1]
 
 
+@pytest.mark.parametrize("frequency", [1.5, 2.2, 3.0])
+def test_noise_that_rises_and_falls_along_a_column_shows(frequency):
+    random = np.random.default_rng(0)
+    x = random.normal(size=(2, 900, 4))
+    scale = np.exp(0.25 * np.sin(frequency * x[:, :, 1]) * np.array([[1], [-1]]))
+    x[:, :, 3] *= scale
+    wave = np.sin(frequency * x[:, :, 1])
+    truth = norm.logpdf(x[:, :, 3], scale=np.exp(0.25 * wave)) - norm.logpdf(x[:, :, 3], scale=np.exp(-0.25 * wave))
+    samples = sample(x[0]), sample(x[1])
+    assert have_scatter(*samples)
+    least = log_loss((truth[0], truth[1]), samples)
+    assert log_loss(cross_fit("scatter", samples, 0).at_samples, samples) < least + 0.4 * (np.log(2) - least)
+
+
 def test_the_density_adds_up_to_one():
     random = np.random.default_rng(0)
     x = random.normal(size=(500, 2))

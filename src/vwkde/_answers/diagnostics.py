@@ -50,6 +50,7 @@ def describe_fit(fitted: Fitted, weighting: str, data: tuple[Array, Array]) -> d
         "bandwidth": None if alone else main.ratio.bandwidth,
         "squared_bias_before": before,
         "squared_bias_after": after,
+        **({"columns_together": fitted.columns_together} if fitted.columns_together else {}),
         **overlap,
         **outside,
         "rows": [p.total, q.total],

@@ -116,8 +116,9 @@ class Fitted:
     """A fitted ratio, the samples over whose rows divergences average, and the models of their derivatives.
 
     `losses` are those by which the models were chosen; they are empty if nothing was chosen. `may_miss` says that the
-    interval should count what no candidate sees. `degenerate` says that a sample has no density where the other one
-    has, so that neither KL divergence is finite.
+    interval should count what no candidate sees. Products of up to `columns_together` columns were compared, to see
+    what no column shows alone. `degenerate` says that a sample has no density where the other one has, so that neither
+    KL divergence is finite.
     """
 
     samples: tuple[Sample, Sample]
@@ -126,6 +127,7 @@ class Fitted:
     numerics: Numerics
     losses: Losses = NO_LOSSES
     may_miss: bool = False
+    columns_together: int = 0
     degenerate: bool = False
 
     @property

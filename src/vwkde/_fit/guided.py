@@ -8,13 +8,14 @@ import numpy as np
 
 from vwkde._fit.averaging import Average, Member, average_of
 from vwkde._fit.bandwidth import pair_bandwidth
-from vwkde._fit.candidates import Space, WeightTrial, find_candidates
+from vwkde._fit.candidates import Candidate, Space, WeightTrial, find_candidates
 from vwkde._fit.few_centres import with_few_centres
 from vwkde._fit.fitted import Fitted, Problem
 from vwkde._fit.guided_ratio import GuidedRatio, Ratio, tilted_derivatives
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.kernel_pair import make_pair
-from vwkde._fit.spaces import as_given, few_columns, normal_scores, whitened
+from vwkde._fit.products import Residuals, missed_products, most_columns_compared
+from vwkde._fit.spaces import as_given, few_columns, normal_scores, of_products, whitened
 from vwkde._fit.subspace import find_subspace, project
 from vwkde._fit.weighting import fit_models, fit_weight
 from vwkde._models.derivatives import NO_LOSSES, Losses, Models, fit_derivatives, fit_gaussians
@@ -30,6 +31,8 @@ _FEW_BASIS = 500
 """Basis points of a weight that is one candidate among many."""
 _FEW_ROWS = 200
 """Rows of each sample by which the derivatives of such a weight are chosen."""
+_SIMPLE = (None, "shared-gaussian", "gaussian", "shrunk-gaussian", "student", "logistic", "additive")
+"""Guides that know means, covariances and single columns."""
 _CLEARLY = 2.0
 """Standard errors by which a weight must lower the log loss to be kept in addition to a guide."""
 
@@ -55,14 +58,14 @@ def fit_auto(
     if weighted:
         few = replace(settings, max_basis=min(settings.max_basis, _FEW_BASIS))
         spaces[0] = replace(spaces[0], weight=WeightTrial(few, models))
-    if names:
-        given = as_given(problem, tried)
+    given = as_given(problem, tried) if names else None
+    if given:
         spaces += [normal_scores(problem, given, tried), given]
         if problem.split is None:
             spaces += few_columns(given, tried, problem.numerics.seed)
     # rows of X and Y and pairs of them may be so far apart that a logistic regression between them tells nothing
-    stacked = bool(names) and problem.split is None
-    average = _choose(spaces, _given(problem, bandwidth), subspace and bool(names), problem.numerics, stacked)
+    apart = None if problem.split is not None else given
+    average = _choose(spaces, _given(problem, bandwidth), subspace and bool(names), problem.numerics, apart)
     samples = average.main.ratio.samples
     if samples[0] is not problem.samples[0]:
         with without(DegenerateDataWarning):  # columns as given may be constant, or copies of each other
@@ -74,6 +77,7 @@ def fit_auto(
         problem.numerics,
         losses,
         may_miss=problem.split is None,
+        columns_together=most_columns_compared(apart.samples) if apart and bandwidth == "auto" else 0,
         degenerate=problem.degenerate,
     )
 
@@ -109,11 +113,12 @@ def _given(problem: Problem, bandwidth: float | str) -> float | None:
 
 
 def _choose(
-    spaces: list[Space], bandwidth: float | None, project_too: bool, numerics: Numerics, stacked: bool = False
+    spaces: list[Space], bandwidth: float | None, project_too: bool, numerics: Numerics, given: Space | None = None
 ) -> Average:
     """Return the combination of the best candidates in some spaces.
 
     With `project_too` the first space may give way to a few of its directions, if a guide does not depend on the axes.
+    If the columns as `given` are there, they may be joined by products of them, and averages use the stack.
     """
     thinned = [space.thinned(numerics.seed) for space in spaces]
     candidates = [c for space in thinned for c in find_candidates(space, bandwidth, numerics)]
@@ -123,7 +128,19 @@ def _choose(
             spaces = [*spaces, project(spaces[0], subspace.directions)]
             in_subspace = subspace.candidates(thinned[0], bandwidth, numerics)
             candidates = [c for c in candidates if c.axes_matter] + in_subspace
-    return average_of(candidates, spaces, bandwidth, numerics, stacked)
+    if given and bandwidth is None:
+        more = _with_missed_products(given, spaces[0], candidates, numerics.seed)
+        candidates += [c for space in more for c in find_candidates(space.thinned(numerics.seed), None, numerics)]
+        spaces = [*spaces, *more]
+    return average_of(candidates, spaces, bandwidth, numerics, stacked=given is not None)
+
+
+def _with_missed_products(given: Space, whitened: Space, candidates: list[Candidate], seed: int) -> list[Space]:
+    """Return spaces of products of columns that the best simple candidate misses, if the best of all misses some."""
+    samples = given.thinned(seed).samples
+    simple = [c for c in candidates if c.bandwidth is None and c.form.guide.form in _SIMPLE]
+    residuals = (Residuals.of(min(some, key=lambda c: c.loss).at_samples, samples) for some in (simple, candidates))
+    return of_products(given, missed_products(samples, *residuals), (*whitened.guides, *given.guides))
 
 
 def _trial_derivatives(problem: Problem, settings: WeightSettings) -> tuple[Models, Losses]:

@@ -3,22 +3,26 @@
 - whitened: the guides that do not depend on the axes, and the paper's weight;
 - normal scores: every column mapped to normal scores, then whitened, for skewed and heavy-tailed columns;
 - as given: every column mapped to normal scores and left alone, for guides that split or bend single columns;
-- columns: the few of those columns that carry the ratio, if there are such, whitened.
+- columns: the few of those columns that carry the ratio, if there are such, whitened;
+- products: those columns and products of them, for guides that bend, split or multiply columns, and the columns of the
+  first product, whitened; only if other candidates miss the products.
 """
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vwkde._compute import parallel
 from vwkde._coordinates.axes import principal_axes
 from vwkde._coordinates.normal_scores import WhitenedScores, fit_normal_scores, fit_scores_in_blocks
+from vwkde._coordinates.products import Product, WithProducts, add_products
 from vwkde._coordinates.projection import Projection, project_samples
 from vwkde._coordinates.whitening import Whitening, fit_whitening
 from vwkde._data.sample import Sample
 from vwkde._fit.candidates import Coordinates, Space
-from vwkde._fit.columns import informative_columns
+from vwkde._fit.columns import MOST_COLUMNS, informative_columns
 from vwkde._fit.fitted import Problem
 from vwkde._models.gaussian import pooled_covariance
 from vwkde._models.guides import GUIDES
@@ -26,7 +30,11 @@ from vwkde._models.guides.cross_fit import is_affine
 from vwkde._runtime.warn import without
 from vwkde.exceptions import DegenerateDataWarning
 
+Ints = NDArray[np.intp]
 Guides = tuple[Any, ...]
+
+_WITH_PRODUCTS = ("logistic", "additive", "boosting")
+"""Guides that are tried on columns and products of them."""
 
 
 def whitened(problem: Problem, guides: Guides) -> Space:
@@ -65,13 +73,29 @@ def as_given(problem: Problem, guides: Guides) -> Space:
 def few_columns(given: Space, guides: Guides, seed: int) -> list[Space]:
     """Return the samples in the few columns, as given, that carry the ratio; no space if there are none."""
     columns = informative_columns(given.samples, seed)
-    if len(columns) < 2:
+    return [] if len(columns) < 2 else [_of_columns("columns", given, columns, guides)]
+
+
+def of_products(given: Space, products: tuple[Product, ...], guides: Guides) -> list[Space]:
+    """Return the samples with products of columns, as given, in addition, and in the columns of the first product."""
+    if not products:
         return []
+    tried = tuple(guide for guide in guides if not isinstance(guide, str | None) or guide in _WITH_PRODUCTS)
+    coordinates, samples = WithProducts(given.coordinates, products), add_products(given.samples, products)
+    spaces = [Space("products", coordinates, samples, tried, axes_matter=True)] if tried else []
+    columns = products[0].columns
+    if len(columns) < min(given.samples[0].points.shape[1], MOST_COLUMNS + 1):
+        spaces.append(_of_columns("columns of a product", given, np.array(columns), guides))
+    return spaces
+
+
+def _of_columns(name: str, given: Space, columns: Ints, guides: Guides) -> Space:
+    """Return the samples in some of the columns, whitened, and the guides that do not depend on the axes."""
     chosen = np.eye(given.samples[0].points.shape[1])[:, columns]
     root = principal_axes(pooled_covariance(project_samples(given.samples, chosen)), np.finfo(np.float64).eps).root
     samples = project_samples(given.samples, chosen @ root)
     tried = tuple(guide for guide in guides if is_affine(guide) and _suits_scores(guide, len(columns)))
-    return [Space("columns", Projection(given.coordinates, chosen @ root), samples, tried, axes_matter=True)]
+    return Space(name, Projection(given.coordinates, chosen @ root), samples, tried, axes_matter=True)
 
 
 def _suits_scores(guide: Any, columns: int) -> bool:

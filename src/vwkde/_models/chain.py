@@ -24,6 +24,10 @@ _CONSTANT_SCALE = np.zeros(1, dtype=np.intp), np.zeros(1), 30.0
 """The scale that the search begins with: the constant alone, and nearly normal noise."""
 _FARTHEST = 3.0
 """Standard deviations beyond which the sign of a column says no more about the scale of others."""
+_FREQUENCIES = 1.5, 3.0
+"""Those of the waves along a column, per standard deviation, with which the scale of others may rise and fall."""
+MOST_WITH_WAVES = 10
+"""Columns up to which there are waves along each: of many, some would count by chance."""
 _CLEARLY = 3.0
 """Standard errors by which a feature must count to enter the scale."""
 _ROUNDS, _STEPS = 3, 4
@@ -135,9 +139,18 @@ def _with_constant(x: Floats) -> Floats:
 
 
 def _features(before: Floats) -> Floats:
-    """Return what the log variance of a column may depend on: a constant, the columns before it, and their sizes."""
+    """Return what the log variance of a column may depend on.
+
+    These are a constant, the columns before it, their sizes and, if they are few, waves along them.
+    """
     near = np.clip(before, -_FARTHEST, _FARTHEST)
-    return np.column_stack([np.ones(len(near)), near, np.log1p(before**2)])
+    wavy = waves(near) if before.shape[1] <= MOST_WITH_WAVES else []
+    return np.column_stack([np.ones(len(near)), near, np.log1p(before**2), *wavy])
+
+
+def waves(x: Floats) -> list[Floats]:
+    """Return sines and cosines along all columns, which are in units of their standard deviations."""
+    return [wave(frequency * x) for frequency in _FREQUENCIES for wave in (np.sin, np.cos)]
 
 
 def _credit(squares: Floats, log_variance: Floats, freedom: float) -> Floats:

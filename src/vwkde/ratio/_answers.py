@@ -209,6 +209,8 @@ class RatioAnswers(AnswersAtPoints):
             - derivatives, score_matching_losses: the derivatives in use, and the held-out losses if these chose them.
             - squared_bias_before, squared_bias_after: the mean of B² without guide and weight, and with them. It is
               zero where the guide is used alone, since nothing is smoothed.
+            - columns_together: products of so many columns were compared at most. What shows in more columns together
+              only may be missed altogether. It is there if the guide was chosen from at least 100 rows of two columns.
             - unsupported_fraction: the share of a sample's rows where the other sample is thinner than at its own
               outermost percent.
             - kernel_effective_size: the number of equally weighted rows that a sample's kernel sums are worth, at the

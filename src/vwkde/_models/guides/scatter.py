@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from vwkde._data.sample import Sample
-from vwkde._models.chain import fit_chains
+from vwkde._models.chain import MOST_WITH_WAVES, fit_chains, waves
 from vwkde._models.guides.densities import LogDensityDifference
 from vwkde._models.guides.kind import Fit
 
@@ -51,20 +51,28 @@ def have_scatter(numerator: Sample, denominator: Sample) -> bool:
     columns = numerator.points.shape[1]
     if denominator.pairs is not None or not 2 <= columns <= _MOST_COLUMNS:
         return False
-    p, q = (_dependence(sample.thinned(_MOST_ROWS, np.random.default_rng(0))) for sample in (numerator, denominator))
-    squares = (p.mean - q.mean) ** 2 / (p.variance + q.variance + np.finfo(np.float64).tiny)
-    return bool(chdtrc(squares.size, squares.sum()) < _LEVEL or chdtrc(1, squares.max()) * squares.size < _LEVEL)
+    sides = [_dependence(s.thinned(_MOST_ROWS, np.random.default_rng(0))) for s in (numerator, denominator)]
+    return any(_differ(p, q) for p, q in zip(*sides, strict=True))
 
 
 class _Dependence(NamedTuple):
-    """The mean products of the sizes of columns with other columns and their sizes, and the variances of the means."""
+    """The means of products of the sizes of columns with functions of other columns, and the variances of the means."""
 
     mean: Floats
     variance: Floats
 
 
-def _dependence(sample: Sample) -> _Dependence:
-    """Return how the sizes of columns go with others, after means and covariances are taken out."""
+def _differ(p: _Dependence, q: _Dependence) -> bool:
+    """Return whether the means of two samples differ, all together or one of them."""
+    squares = (p.mean - q.mean) ** 2 / (p.variance + q.variance + np.finfo(np.float64).tiny)
+    return bool(chdtrc(squares.size, squares.sum()) < _LEVEL or chdtrc(1, squares.max()) * squares.size < _LEVEL)
+
+
+def _dependence(sample: Sample) -> list[_Dependence]:
+    """Return how the sizes of columns go with others and their sizes, and with waves along them if they are few.
+
+    Means and covariances are taken out.
+    """
     share = sample.weight / sample.weight.sum()
     centre, covariance = sample.mean_and_covariance()
     values, axes = np.linalg.eigh(covariance)
@@ -72,10 +80,15 @@ def _dependence(sample: Sample) -> _Dependence:
     near = np.clip(z, -_FARTHEST, _FARTHEST)
     size = np.abs(near) - share @ np.abs(near)
     one, other = np.triu_indices(z.shape[1], 1)
-    pairs = size[:, one] * size[:, other], size[:, one] * near[:, other], size[:, other] * near[:, one]
-    products = np.concatenate(pairs, axis=1)
+    kinds = [[size[:, one] * size[:, other], size[:, one] * near[:, other], size[:, other] * near[:, one]]]
+    if z.shape[1] <= MOST_WITH_WAVES:
+        kinds.append([size[:, i] * wave[:, j] for wave in waves(near) for i, j in ((one, other), (other, one))])
+    return [_means(np.concatenate(kind, axis=1), share, sample.effective_rows) for kind in kinds]
+
+
+def _means(products: Floats, share: Floats, rows: float) -> _Dependence:
     mean = share @ products
-    return _Dependence(mean, share @ (products - mean) ** 2 / sample.effective_rows)
+    return _Dependence(mean, share @ (products - mean) ** 2 / rows)
 
 
 def _orders(columns: int) -> tuple[Ints, Ints]:
