@@ -64,6 +64,7 @@ GUIDES: dict[str, GuideKind] = {
         affine=True,
         normal_scores_up_to=0,
         most_rows=5_000,
+        grows=True,
         suits=have_independent_columns,
     ),
     "logistic": GuideKind(
