@@ -283,7 +283,7 @@ def test_trees_on_steps_are_those_of_scikit_learn(weighted, few, monkeypatch):
         sample(np.column_stack([x[:, 0], x[:, 1].round(1), x[:, 2]]), weight)
         for x, weight in zip(PAIR.sample(300), weights, strict=True)
     )
-    monkeypatch.setattr(boosting, "_FEW_NUMBERS", 1e9 if few else 0)
+    monkeypatch.setattr(boosting, "_FEW_ROWS", 1_000 if few else 100)
     on_steps, by_itself = fit_boosting(BOOSTING, p, q), fit_classifier(classifier_of(BOOSTING), p, q)
     assert isinstance(on_steps.guide, FewTrees) == few
     assert np.ptp(on_steps(X)) > 1

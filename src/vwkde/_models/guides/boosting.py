@@ -20,8 +20,8 @@ Floats = NDArray[np.float64]
 
 _STEPS, _FINE_STEPS = 63, 255
 """Steps of a column: so few that a tree is grown quickly, and as many as trees of many rows can use."""
-_FEW_NUMBERS = 10_000
-"""Numbers in the samples up to which trees are grown without scikit-learn: two times 500 rows of 10 columns."""
+_FEW_ROWS, _FEW_COLUMNS = 1_000, 10
+"""Rows of both samples, and columns, up to which trees are grown without scikit-learn: it then need not be loaded."""
 _ROUNDING = 1e-12
 
 
@@ -58,7 +58,7 @@ def boosting_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
 
 def fit_boosting(plan: Plan, numerator: Sample, denominator: Sample) -> OnSteps:
     """Return the guide from boosted trees: those of scikit-learn, which are the same, unless the numbers are few."""
-    few = numerator.points.size + denominator.points.size <= _FEW_NUMBERS
+    few = len(numerator) + len(denominator) <= _FEW_ROWS and numerator.points.shape[1] <= _FEW_COLUMNS
     fit = partial(fit_few_trees, plan) if few else partial(fit_classifier, classifier_of(plan))
     return fit_on_steps(fit, plan.steps, numerator, denominator)
 

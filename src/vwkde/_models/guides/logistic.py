@@ -74,7 +74,7 @@ def _by_slopes(p: Sample, q: Sample, inverse_ridge: float) -> tuple[float, Float
         return coefficients[:columns], coefficients[columns:].reshape(columns, columns)
 
     def combined(pull: Floats) -> Floats:
-        return np.concatenate([pull @ z, (0.5 * (z * pull[:, None]).T @ z).ravel()])
+        return np.concatenate([pull @ z, ((z * (0.5 * pull)[:, None]).T @ z).ravel()])
 
     count, rows = columns + columns**2, rows_of(p, q)
     line = fit_by_slopes(lambda w: _quadratic(z, *parts(w)), combined, count, rows, inverse_ridge)
