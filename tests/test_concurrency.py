@@ -18,8 +18,8 @@ from support.work import kl_of
 from vwkde._compute import parallel
 from vwkde._compute.engines import torch_engine
 from vwkde._data.sample import make_unordered_sample
-from vwkde._models.guides.boosting import BOOSTING, fit_boosting
-from vwkde._models.guides.classifiers import WORTH_THREADS
+from vwkde._models.guides.boosting import BOOSTING, classifier_of
+from vwkde._models.guides.classifiers import WORTH_THREADS, fit_classifier
 from vwkde.baselines import nearest
 
 RANDOM = np.random.default_rng(0)
@@ -83,7 +83,7 @@ def test_a_child_started_while_threads_estimate_gets_what_its_parent_gets(method
 
 def boosted_trees():
     samples = [make_unordered_sample(RANDOM.normal(shift, 1, (300, 4))) for shift in (0, 0.5)]
-    guide = fit_boosting(BOOSTING, *samples)
+    guide = fit_classifier(classifier_of(BOOSTING), *samples)
     many = RANDOM.normal(size=(WORTH_THREADS // 4, 4))
     return lambda: guide(many).sum()
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
@@ -18,6 +18,7 @@ from vwkde._fit.bandwidth import select_bandwidth
 from vwkde._fit.candidates import WeightTrial
 from vwkde._models.gaussian import fit_gaussian
 from vwkde.datasets import heteroscedastic, isotropic, mean_difference, one_dimensional, three_modes
+from vwkde.ratio._plain import PlainRatio
 
 PAIR = isotropic(3)
 P, Q = PAIR.sample(180, 140)
@@ -432,3 +433,20 @@ def test_one_thread_asked_for_is_one_thread_throughout(guide, monkeypatch):
     assert pools == []
     DensityRatio(guide=guide).fit(P, Q).log_ratio(Z)
     assert set(pools) & {2, 3, 4}
+
+
+def test_functions_fit_the_ratio_that_the_estimator_fits():
+    plain = PlainRatio(guide="gaussian").fit(P, Q)
+    estimator = DensityRatio(guide="gaussian").fit(P, Q)
+    assert not isinstance(plain, BaseEstimator)
+    assert isinstance(estimator, BaseEstimator)
+    np.testing.assert_array_equal(plain.log_ratio(Q), estimator.log_ratio(Q))
+    halves = [each.divergence("kl", interval="subsample").standard_error for each in (plain, estimator)]
+    assert halves[0] == halves[1]
+
+
+@pytest.mark.parametrize("ratio", [PlainRatio, DensityRatio])
+@pytest.mark.parametrize("wrong", [{"bandwidth": -1.0}, {"max_basis": True}, {"random_state": "seed"}, {"guide": "no"}])
+def test_parameters_that_differ_from_the_defaults_are_checked(ratio, wrong):
+    with pytest.raises(ValueError, match=f"The '{next(iter(wrong))}' parameter of DensityRatio must"):
+        ratio(**wrong).fit(P, Q)

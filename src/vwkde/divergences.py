@@ -11,11 +11,12 @@ from vwkde._data.reading import Reading
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._runtime.keywords import keywords_of, refuse_unknown
 from vwkde.catalogue import is_baseline, parameters_of
-from vwkde.ratio import DensityRatio
+from vwkde.ratio._plain import DEFAULTS, PlainRatio, make_plain_ratio
 from vwkde.results import Estimate
 
 if TYPE_CHECKING:
     from vwkde.baselines.ratio import BaselineRatio
+    from vwkde.ratio import DensityRatio
 
 __all__ = ["divergence", "kl_divergence", "log_density_ratio", "make_estimator", "make_ratio"]
 
@@ -107,7 +108,7 @@ def kl_divergence(
     'nats'
     """
     check_interval(interval, confidence_level)
-    ratio = make_estimator(method, parameters, kl_divergence)
+    ratio = _plain_estimator(method, parameters, kl_divergence)
     unit = check_unit(unit, "kl")
     ratio.fit(
         numerator,
@@ -188,7 +189,7 @@ def divergence(
     """
     unit = check_unit(unit, check_divergence(kind, order)[0])
     check_interval(interval, confidence_level)
-    ratio = make_estimator(method, parameters, divergence)
+    ratio = _plain_estimator(method, parameters, divergence)
     ratio.fit(
         numerator,
         denominator,
@@ -252,7 +253,7 @@ def log_density_ratio(
     >>> bool(near_p > 0 > near_q)
     True
     """
-    ratio = make_estimator(method, parameters, log_density_ratio)
+    ratio = _plain_estimator(method, parameters, log_density_ratio)
     ratio.fit(
         numerator,
         denominator,
@@ -264,7 +265,7 @@ def log_density_ratio(
 
 
 def make_estimator(
-    method: str | None, parameters: dict[str, Any], owner: Callable[..., Any] = DensityRatio
+    method: str | None, parameters: dict[str, Any], owner: Callable[..., Any] | None = None
 ) -> "DensityRatio | BaselineRatio":
     """Return the unfitted estimator that a method names.
 
@@ -274,8 +275,8 @@ def make_estimator(
         One of `vwkde.methods()`, or None for the default.
     parameters : dict
         Parameters of `DensityRatio` or settings of the method, which replace its own.
-    owner : callable, default=DensityRatio
-        The function that was called with them, which errors name.
+    owner : callable, optional
+        The function that was called with them, which errors name. By default, `DensityRatio`.
 
     Returns
     -------
@@ -293,21 +294,14 @@ def make_estimator(
     >>> make_estimator("nn", {"k": 10}).name
     'nn'
     """
-    if not is_baseline(method):
-        return make_ratio(method, parameters, owner)
-    from vwkde.baselines import BASELINES  # only now: no other estimate waits for them
-    from vwkde.baselines.ratio import BaselineRatio
-
-    settings = dict(parameters)
-    known = [*keywords_of(BASELINES[str(method)]), "random_state", *_READING]
-    refuse_unknown(settings, known, owner, f"method={method!r}")
-    reading = Reading(**{name: settings.pop(name) for name in _READING if name in settings})
-    return BaselineRatio(str(method), BASELINES[str(method)], settings, settings.pop("random_state", 0), reading)
+    if is_baseline(method):
+        return _make_baseline(str(method), parameters, owner or _estimator_class())
+    return make_ratio(method, parameters, owner)
 
 
 def make_ratio(
-    method: str | None, parameters: dict[str, Any], owner: Callable[..., Any] = DensityRatio
-) -> DensityRatio:
+    method: str | None, parameters: dict[str, Any], owner: Callable[..., Any] | None = None
+) -> "DensityRatio":
     """Return the form of `DensityRatio` that a method names.
 
     Parameters
@@ -316,8 +310,8 @@ def make_ratio(
         "vwkde-mb", "vwkde-mf" or "kde", or None for the default.
     parameters : dict
         Parameters of `DensityRatio`, which replace those of the method.
-    owner : callable, default=DensityRatio
-        The function that was called with them, which errors name.
+    owner : callable, optional
+        The function that was called with them, which errors name. By default, `DensityRatio`.
 
     Returns
     -------
@@ -337,5 +331,32 @@ def make_ratio(
     >>> make_ratio("vwkde-mb", {"bandwidth": 0.5})
     DensityRatio(bandwidth=0.5, derivatives='gaussian', guide=None)
     """
-    refuse_unknown(parameters, DensityRatio._get_param_names(), owner)
-    return DensityRatio(**(parameters_of(method) | parameters))
+    estimator = _estimator_class()
+    refuse_unknown(parameters, DEFAULTS, owner or estimator)
+    return estimator(**(parameters_of(method) | parameters))
+
+
+def _estimator_class() -> "type[DensityRatio]":
+    from vwkde.ratio import DensityRatio  # only now: it needs scikit-learn, for which no function waits
+
+    return DensityRatio
+
+
+def _plain_estimator(
+    method: str | None, parameters: dict[str, Any], owner: Callable[..., Any]
+) -> "PlainRatio | BaselineRatio":
+    """Return what `make_estimator` does, with the ratio as functions need it."""
+    if is_baseline(method):
+        return _make_baseline(str(method), parameters, owner)
+    return make_plain_ratio(method, parameters, owner)
+
+
+def _make_baseline(method: str, parameters: dict[str, Any], owner: Callable[..., Any]) -> "BaselineRatio":
+    from vwkde.baselines import BASELINES  # only now: no other estimate waits for them
+    from vwkde.baselines.ratio import BaselineRatio
+
+    settings = dict(parameters)
+    known = [*keywords_of(BASELINES[method]), "random_state", *_READING]
+    refuse_unknown(settings, known, owner, f"method={method!r}")
+    reading = Reading(**{name: settings.pop(name) for name in _READING if name in settings})
+    return BaselineRatio(method, BASELINES[method], settings, settings.pop("random_state", 0), reading)

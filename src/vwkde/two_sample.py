@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from vwkde._answers.contrasts import WEIGHTS, contrast_statistics, permuted_labels, pooled_rows
 from vwkde._answers.independence import warn_of_repeats
@@ -22,6 +21,7 @@ from vwkde._data.intake import check_pair
 from vwkde._data.reading import Reading
 from vwkde._display.p_values import PermutationResult
 from vwkde._display.waiting import shown_while_waiting
+from vwkde._runtime.random_states import random_state_of
 
 __all__ = ["TwoSampleResult", "two_sample_test"]
 
@@ -126,7 +126,7 @@ def two_sample_test(
     group = _check_groups(groups, (len(p), len(q)))
     if groups is None:
         warn_of_repeats({"numerator": p, "denominator": q})
-    random = np.random.default_rng(check_random_state(random_state).randint(2**31))
+    random = np.random.default_rng(random_state_of(random_state).randint(2**31))
     z, order = pooled_rows(np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64), random.spawn(1)[0])
     labels = permuted_labels(order < len(p), group[order], n_permutations, random)
     return TwoSampleResult(*decide(contrast_statistics(z, labels, random), WEIGHTS), sizes=(len(p), len(q)))

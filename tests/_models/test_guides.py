@@ -16,14 +16,16 @@ from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample
 from vwkde._models.derivatives.mixture import make_mixture, marginal_mixture
 from vwkde._models.gaussian import noise_of_unbiased, shrunk_gaussian, unbiased_gaussian
-from vwkde._models.guides import GUIDES
+from vwkde._models.guides import GUIDES, boosting, logistic
 from vwkde._models.guides import cross_fit as cross_fit_module
-from vwkde._models.guides.additive import AdditiveSplines, additive_forms
-from vwkde._models.guides.boosting import BOOSTING, boosting_forms, fit_boosting
+from vwkde._models.guides.additive import additive_forms
+from vwkde._models.guides.boosting import BOOSTING, boosting_forms, classifier_of, fit_boosting
 from vwkde._models.guides.classifiers import fit_classifier
 from vwkde._models.guides.cross_fit import FOLDS, cross_fit, no_guide
 from vwkde._models.guides.densities import fit_gaussians, fit_shared_gaussians
-from vwkde._models.guides.logistic import quadratic_features
+from vwkde._models.guides.few_trees import FewTrees
+from vwkde._models.guides.logistic import fit_logistic, quadratic_features
+from vwkde._models.guides.splines import AdditiveSplines
 from vwkde._models.log_loss import log_loss
 from vwkde.datasets import mean_difference
 
@@ -59,6 +61,16 @@ def test_the_shrunk_gaussian_is_that_of_ledoit_and_wolf():
 def test_few_rows_fall_back_on_the_shrunk_gaussian():
     few = sample(P.points[:6])
     np.testing.assert_array_equal(unbiased_gaussian(few).log_density(X), shrunk_gaussian(few).log_density(X))
+
+
+@pytest.mark.parametrize("inverse_ridge", [0.01, 1.0])
+def test_a_quadratic_form_has_the_coefficients_of_its_features(inverse_ridge, monkeypatch):
+    by_features = fit_logistic(inverse_ridge, P, Q)
+    monkeypatch.setattr(logistic, "FEW_FEATURES", 0)
+    by_slopes = fit_logistic(inverse_ridge, P, Q)
+    assert np.abs(by_features.curvature).max() > 0.01
+    np.testing.assert_allclose(by_slopes.curvature, by_features.curvature, atol=1e-4)
+    np.testing.assert_allclose(by_slopes(X), by_features(X), atol=1e-3)
 
 
 def test_a_ridge_on_quadratic_features_does_not_see_the_axes():
@@ -199,13 +211,13 @@ def test_columns_with_fine_structure_get_more_knots():
     toothed = x[random.random(len(x)) < 0.5 + 0.35 * np.sin(16 * np.pi * x[:, 0])]
     samples = sample(toothed), sample(random.random((3_000, 2)))
     (fit,) = additive_forms(*samples)
-    knots = fit.args[0].steps[0][1].knots
+    knots = fit.args[0]
     assert knots[0] >= 32
     assert knots[1] == 8
     truth = np.log1p(0.7 * np.sin(16 * np.pi * x[:, 0]))
     assert np.corrcoef(cross_fit("additive", samples, 0)(x), truth)[0, 1] > 0.9
     (fit,) = additive_forms(samples[1], sample(random.random((3_000, 2))))
-    assert fit.args[0].steps[0][1].knots == (8, 8)
+    assert fit.args[0] == (8, 8)
 
 
 def test_the_product_of_independent_columns_is_modelled_by_its_marginals():
@@ -262,15 +274,18 @@ def test_a_shrunk_guide_does_not_know_the_coordinates_of_held_out_rows():
     assert log_loss(guide.at_samples, white) > np.log(2)
 
 
+@pytest.mark.parametrize("few", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_trees_on_steps_are_those_of_scikit_learn(weighted):
+def test_trees_on_steps_are_those_of_scikit_learn(weighted, few, monkeypatch):
     random = np.random.default_rng(0)
     weights = random.random((2, 300)) if weighted else (None, None)
     p, q = (
         sample(np.column_stack([x[:, 0], x[:, 1].round(1), x[:, 2]]), weight)
         for x, weight in zip(PAIR.sample(300), weights, strict=True)
     )
-    on_steps, by_itself = fit_boosting(BOOSTING, p, q), fit_classifier(BOOSTING, p, q)
+    monkeypatch.setattr(boosting, "_FEW_ROWS", 1_000 if few else 100)
+    on_steps, by_itself = fit_boosting(BOOSTING, p, q), fit_classifier(classifier_of(BOOSTING), p, q)
+    assert isinstance(on_steps.guide, FewTrees) == few
     assert np.ptp(on_steps(X)) > 1
     np.testing.assert_allclose(on_steps(X), by_itself(X), atol=1e-9)
 
@@ -334,8 +349,8 @@ def test_boosted_trees_see_finer_steps_where_there_are_many_rows():
     first = random.uniform(size=len(x)) < np.where(x[:, 0] > 1 / np.pi, 0.8, 0.2)
     p, q = (sample(x[each][:10_000]) for each in (first, ~first))
     forms = boosting_forms(p, q)
-    assert [form.args[0].max_bins for form in forms] == [63, 255, 255]
-    assert [form.args[0].max_bins for form in boosting_forms(P, Q)] == [63]
+    assert [form.args[0].steps for form in forms] == [63, 255, 255]
+    assert [form.args[0].steps for form in boosting_forms(P, Q)] == [63]
     at = np.column_stack([1 / np.pi + np.linspace(-0.01, 0.01, 2_001), np.full(2_001, 0.5)])
     truth = np.where(at[:, 0] > 1 / np.pi, 1, -1)
     coarse, fine = (np.mean(np.sign(form(p, q)(at)) != truth) for form in forms[:2])

@@ -6,7 +6,6 @@ permutations, so the level is exact for any statistics. Statistics that differ o
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 Floats = NDArray[np.float64]
 Parts = dict[str, float]
@@ -30,7 +29,9 @@ def decide(statistics: dict[str, Floats], weights: Parts) -> tuple[float, Parts,
 
 def p_values(statistic: Floats) -> Floats:
     """Return, for each permutation, the share of permutations with a value at least as large, less half of one."""
-    return np.asarray((len(statistic) + 0.5 - rankdata(_levels(statistic), "min")) / len(statistic))
+    levels = _levels(statistic)
+    smaller = np.searchsorted(np.sort(levels), levels)
+    return np.asarray((len(statistic) - 0.5 - smaller) / len(statistic))
 
 
 def combine(ranks: dict[str, Floats], weights: dict[str, float]) -> Floats:

@@ -8,6 +8,7 @@ respects the limit, on any thread. A block of work stays on its thread.
 """
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,7 +17,6 @@ from contextvars import ContextVar, copy_context
 from functools import cache
 from typing import Any, TypeVar
 
-import joblib
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from threadpoolctl import ThreadpoolController
@@ -78,7 +78,14 @@ def _allowed_threads() -> int:
     """Return what the environment allows, or else the machine, which is asked last: it reads files."""
     environment = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]
     limits = [int(limit) for limit in environment if limit.isdigit()]
-    return max(1, min(limits)) if limits else int(joblib.cpu_count())
+    return max(1, min(limits)) if limits else _machine_threads()
+
+
+@cache
+def _machine_threads() -> int:
+    import joblib
+
+    return int(joblib.cpu_count())
 
 
 def block_rows(bytes_per_row: int, memory_budget: int) -> int:
@@ -206,14 +213,14 @@ def single_threaded() -> Iterator[None]:
 
     For many small operations: waking more threads costs more than it gains, and much more on a busy machine.
     """
-    with single_threaded_blas(), _openmp().limit(limits=1, user_api="openmp"):
+    with single_threaded_blas(), _openmp("sklearn" in sys.modules).limit(limits=1, user_api="openmp"):
         yield
 
 
 @contextmanager
 def openmp() -> Iterator[None]:
     """Limit OpenMP loops started by this thread to the number of threads that they may use here."""
-    with _openmp().limit(limits=openmp_threads(), user_api="openmp"):
+    with _openmp("sklearn" in sys.modules).limit(limits=openmp_threads(), user_api="openmp"):
         yield
 
 
@@ -226,8 +233,10 @@ def openmp_threads() -> int:
 
 
 @cache
-def _openmp() -> ThreadpoolController:
-    import sklearn.utils._openmp_helpers  # noqa: F401  the OpenMP that scikit-learn calls must be loaded to be found
+def _openmp(of_scikit_learn: bool) -> ThreadpoolController:
+    """Return what limits OpenMP; that of scikit-learn must be loaded to be found, and may not be loaded yet."""
+    if of_scikit_learn:
+        import sklearn.utils._openmp_helpers  # noqa: F401
 
     return ThreadpoolController()
 

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.covariance import ledoit_wolf_shrinkage
+
+from vwkde._coordinates.shrinkage import ledoit_wolf_shrinkage
 
 Floats = NDArray[np.float64]
 
@@ -45,6 +46,6 @@ def white(z: Floats) -> Floats:
     z = z[:, spread > _CONSTANT] / spread[spread > _CONSTANT]
     if not z.shape[1]:
         return z
-    shrinkage = ledoit_wolf_shrinkage(z, assume_centered=True)
+    shrinkage = ledoit_wolf_shrinkage(z)
     correlation = (1 - shrinkage) * (z.T @ z / len(z)) + shrinkage * np.eye(z.shape[1])
     return np.asarray(z @ principal_axes(correlation, _THINNEST).root)

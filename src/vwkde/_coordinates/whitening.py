@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
-from sklearn.covariance import ledoit_wolf_shrinkage
 
 from vwkde._compute import parallel
 from vwkde._coordinates.axes import principal_axes
 from vwkde._coordinates.moved_in import moved_in
+from vwkde._coordinates.shrinkage import ledoit_wolf_shrinkage
 from vwkde._data.clouds import Cloud, InMemory
 from vwkde._data.outliers import Reach, find_reach
 from vwkde._data.validation import Array, Names
@@ -130,7 +130,7 @@ def _powers_of_two(size: Floats) -> Floats:
 def _shrunk(correlation: Floats, centred: Floats, constant: NDArray[np.bool_]) -> Floats:
     """Shrink towards the identity if there are too few rows to estimate the correlations (Ledoit and Wolf)."""
     varying = int(np.count_nonzero(~constant))
-    shrinkage = float(ledoit_wolf_shrinkage(centred[:, ~constant], assume_centered=True))
+    shrinkage = ledoit_wolf_shrinkage(centred[:, ~constant])
     warn(
         f"The rows are few for {varying} columns: the correlations between columns were shrunk by {shrinkage:.0%}. "
         f"Divergences may be far too small, by more than their intervals say. Use more rows or fewer columns.",

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import poisson
+from scipy.special import pdtrc
 
 from vwkde._compute import parallel
 from vwkde._data.merging import Merging, merge_into
@@ -160,7 +160,7 @@ def _is_explained_by_columns(rows: Distinct, values: Array) -> bool:
     counts = [np.unique(column, return_counts=True)[1] for column in values.T]
     agreeing = np.prod([(count * (count - 1)).sum() / len(values) ** 2 for count in counts])
     expected = agreeing * 0.5 * len(rows.behind) ** 2
-    return bool(poisson.sf(rows.equal_pairs - 1, expected / _EXPLAINED) > _SURPRISE)
+    return bool(rows.equal_pairs < 1 or pdtrc(rows.equal_pairs - 1, expected / _EXPLAINED) > _SURPRISE)
 
 
 def _are_ties_of_common_values(rows: Distinct) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import poisson
+from scipy.special import gammaln, xlogy
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -113,11 +113,16 @@ def _originals(share: float, times: int, mixing: Floats) -> Floats:
 def _by_number_of_copied(share: float, times: int) -> Floats:
     """Return the probabilities by the number of rows that were copied, the multiplicity and the mean."""
     counts = np.arange(_LARGEST + 1)[:, None]
-    single, copied = poisson.pmf(counts, _MEANS * (1 - share)), poisson.pmf(counts, _MEANS * share / times)
+    single, copied = _poisson(counts, _MEANS * (1 - share)), _poisson(counts, _MEANS * share / times)
     joint = np.zeros((_LARGEST // times + 1, *single.shape))
     for number, of_this_number in enumerate(joint):
         of_this_number[number * times :] = copied[number] * single[: len(single) - number * times]
     return joint
+
+
+def _poisson(counts: NDArray[np.intp], means: Floats) -> Floats:
+    """Return the probabilities of counts that have a Poisson distribution with these means."""
+    return np.asarray(np.exp(xlogy(counts, means) - gammaln(counts + 1) - means))
 
 
 def _scaled(probability: Floats) -> Floats:

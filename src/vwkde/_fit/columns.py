@@ -93,28 +93,29 @@ def _pair_losses(rows: _Rows) -> Floats:
     The losses are sums over the rows, times their weights.
     """
     count = rows.columns.shape[1]
-    total = np.zeros((_FOLDS, count, count))
+    pairs = np.triu_indices(count, 1)
+    total = np.zeros((_FOLDS, len(pairs[0])))
     for block in _blocks(rows):
-        kernels = rows.kernels(block)
-        parts = _sums_by_part(rows, kernels)
+        parts = _sums_by_part(rows, rows.kernels(block), np.ravel_multi_index(pairs, (count, count)))
         whole = parts.sum(axis=1)
         for fold in range(_FOLDS):
             losses = rows.losses(whole - parts[:, fold], block)
             counted = (rows.weight * (rows.fold != fold))[block]
-            total[fold] += np.tensordot(counted, losses, axes=1)
-    total[:, *np.tril_indices(count)] = np.inf
-    return total
+            total[fold] += counted @ losses
+    by_columns = np.full((_FOLDS, count, count), np.inf)
+    by_columns[:, *pairs] = total
+    return by_columns
 
 
-def _sums_by_part(rows: _Rows, kernels: Singles) -> Singles:
-    """Return the kernel sums of all pairs of columns over each sample and fold, (2, folds, rows, columns, columns)."""
-    shape = (2, _FOLDS, len(kernels), kernels.shape[1], kernels.shape[1])
-    sums = np.empty(shape, dtype=np.float32)
+def _sums_by_part(rows: _Rows, kernels: Singles, pairs: Ints) -> Singles:
+    """Return the kernel sums of some pairs of columns over each sample and fold, (2, folds, rows, pairs)."""
+    sums = np.empty((2, _FOLDS, len(kernels), len(pairs)), dtype=np.float32)
     for side in (0, 1):
         for fold in range(_FOLDS):
             part = np.flatnonzero((rows.side == side) & (rows.fold == fold))
             some = kernels[:, :, part]
-            np.matmul(some * rows.weight[part], some.transpose(0, 2, 1), out=sums[side, fold])
+            products = (some * rows.weight[part]) @ some.transpose(0, 2, 1)
+            sums[side, fold] = products.reshape(len(kernels), -1)[:, pairs]
     return sums
 
 
@@ -138,8 +139,9 @@ def _losses_with_one_more(rows: _Rows, columns: Ints) -> tuple[float, Floats]:
     for block in _blocks(rows):
         kernels = rows.kernels(block)
         together = kernels[:, columns].prod(axis=1)
-        with_one_more = np.concatenate([np.ones_like(kernels[:, :1]), kernels], axis=1) * together[:, None]
-        sums = np.moveaxis(with_one_more @ by_side.T, -1, 0)
+        now = together[:, None] * by_side
+        sums = np.concatenate([now.sum(axis=2)[:, None], kernels @ now.transpose(0, 2, 1)], axis=1)
+        sums = np.moveaxis(sums, -1, 0)
         total += rows.weight[block] @ rows.losses(sums, block)
     total /= rows.weight.sum()
     return float(total[0]), total[1:]

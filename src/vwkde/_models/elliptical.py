@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 from scipy.special import digamma, gammaln, ndtri, polygamma, softmax, stdtrit
-from scipy.stats import rankdata
 
+from vwkde._data.ranks import mean_ranks
 from vwkde._data.validation import Array
 from vwkde._models.log_loss import AtBoth, loss_terms
 from vwkde._runtime.lazy import lazy
@@ -195,7 +195,7 @@ def uniform_ranks(values: Array) -> Floats:
 
     Columns without variation are left out, and so are those with the same ranks as another, or the opposite ones.
     """
-    ranks = (rankdata(values, axis=0) - 0.5) / len(values)
+    ranks = (mean_ranks(values) - 0.5) / len(values)
     upright = np.where(ranks[0] > 0.5, 1 - ranks, ranks)
     _, first = np.unique(np.round(upright, 12), axis=1, return_index=True)
     kept = np.sort(first)

@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, polygamma
-from sklearn.covariance import ledoit_wolf_shrinkage
 
+from vwkde._coordinates.shrinkage import ledoit_wolf_shrinkage
 from vwkde._data.moments import Moments, moments_of
 from vwkde._data.sample import Sample
 from vwkde._runtime.warn import warn
@@ -67,7 +67,7 @@ def _gaussian_of(x: Floats, moments: Moments, name: str | None) -> GaussianModel
     mean, scatter = moments
     covariance = scatter / (len(x) - 1)
     if len(x) - 1 < 2 * x.shape[1]:
-        shrinkage = ledoit_wolf_shrinkage(x - mean, assume_centered=True)
+        shrinkage = ledoit_wolf_shrinkage(x - mean)
         covariance = (1 - shrinkage) * covariance + shrinkage * np.eye(x.shape[1])
     return _gaussian_with(mean, covariance, name)
 
@@ -154,7 +154,7 @@ def pooled_covariance(samples: tuple[Sample, Sample]) -> Floats:
     covariance = np.average([p, q], axis=0, weights=freedom)
     if is_few(sum(freedom), len(covariance)):
         centred = np.concatenate([samples[0].points - mean_p, samples[1].points - mean_q])
-        shrinkage = ledoit_wolf_shrinkage(centred, assume_centered=True)
+        shrinkage = ledoit_wolf_shrinkage(centred)
         covariance = (1 - shrinkage) * covariance + shrinkage * np.eye(len(covariance))
     return np.asarray(covariance)
 

@@ -7,7 +7,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
 
 from vwkde._answers.functionals import KINDS, AtSample
 from vwkde._answers.kinds import check_divergence, check_interval, check_unit, unit_of
@@ -16,6 +15,7 @@ from vwkde._data.groups import refuse_groups
 from vwkde._data.intake import check_pair, check_points
 from vwkde._data.reading import PLAIN, Reading
 from vwkde._data.validation import like_input
+from vwkde._runtime.random_states import random_state_of
 from vwkde.baselines.answer import Answer
 from vwkde.baselines.settings import as_plain
 from vwkde.results import Estimate
@@ -88,7 +88,7 @@ class BaselineRatio:
         refuse_groups(groups, "fit", f"with method={self.name!r}, which leaves out single rows only; omit method=")
         pair = check_pair(numerator, denominator, self.reading)
         p, q = pair.numerator, pair.denominator
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = int(random_state_of(self.random_state).randint(2**31))
         data = _in_random_order(p, seed), _in_random_order(q, seed)
         self._answer = self._estimate(*data, seed)
         self._seed, self._data, self._layout = seed, data, pair.layout

@@ -22,7 +22,7 @@ from vwkde._data.validation import Array
 from vwkde.exceptions import DisjointSupportError
 from vwkde.information._opinions import Opinion
 from vwkde.information._pairing import Paired
-from vwkde.ratio import DensityRatio
+from vwkde.ratio._plain import PlainRatio
 from vwkde.results import Estimate
 
 Floats = NDArray[np.float64]
@@ -53,7 +53,7 @@ def merge_rare(codes: Ints) -> Ints | None:
 
 
 def by_classes(
-    codes: Ints, values: Array, paired: Paired, make: Callable[[], DensityRatio], hidden: float = 0.0
+    codes: Ints, values: Array, paired: Paired, make: Callable[[], PlainRatio], hidden: float = 0.0
 ) -> Opinion:
     """Return the information of classes and values; `hidden` is what merged classes may hide."""
     terms, value, systematic, n = np.zeros(len(codes)), 0.0, hidden, len(codes)
@@ -93,7 +93,7 @@ class _Found:
     terms: Floats
 
 
-def _information(split: Split, values: Array, group: Ints | None, make: Callable[[], DensityRatio]) -> _Found:
+def _information(split: Split, values: Array, group: Ints | None, make: Callable[[], PlainRatio]) -> _Found:
     p, q = split.rows[split.first], split.rows[~split.first]
     share = len(p) / len(split.rows)
     ratio, log_ratio = make(), np.empty(len(split.rows))

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 from scipy.special import digamma, ndtri
-from scipy.stats import rankdata
 
 from vwkde._coordinates.axes import white
+from vwkde._data.ranks import mean_ranks
 from vwkde._data.validation import Array
 from vwkde._models.neighbours import MOST_COLUMNS
 
@@ -47,7 +47,7 @@ def _beyond_linear(x: Array, z: Floats) -> Floats:
 
 
 def _scores(x: Floats) -> Floats:
-    return np.asarray(ndtri(rankdata(x, axis=0) / (len(x) + 1)))
+    return np.asarray(ndtri(mean_ranks(x) / (len(x) + 1)))
 
 
 def _by_boxes(space: list[Floats], scale: float) -> float:

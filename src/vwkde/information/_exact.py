@@ -3,9 +3,9 @@
 import numpy as np
 from scipy.linalg import qr
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from vwkde._coordinates.whitening import whiten_blocks
+from vwkde._data.ranks import mean_ranks
 from vwkde._data.validation import Array
 from vwkde._models.gaussian import THINNEST
 from vwkde._runtime.warn import without
@@ -34,7 +34,7 @@ def is_exact(paired: Paired) -> bool:
 
 def linear_information(x: Array, y: Array) -> float:
     """Return the mutual information of normal distributions with the correlations of the normal scores of X and Y."""
-    scores = [ndtri(rankdata(each, axis=0) / (len(x) + 1)) for each in (x, y)]
+    scores = [ndtri(mean_ranks(each) / (len(x) + 1)) for each in (x, y)]
     blocks = [np.atleast_2d(np.cov(each.T)) for each in (*scores, np.concatenate(scores, axis=1))]
     x_log, y_log, both_log = (np.linalg.slogdet(block)[1] for block in blocks)
     return float(0.5 * (x_log + y_log - both_log)) if np.isfinite(both_log) else np.inf

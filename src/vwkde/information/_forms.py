@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 from scipy.special import entr
-from sklearn.utils import check_random_state
 
 from vwkde._data.pairs import Ints
+from vwkde._runtime.random_states import random_state_of
 from vwkde._runtime.warn import warn, without
-from vwkde.divergences import make_ratio
 from vwkde.exceptions import DegenerateDataWarning
 from vwkde.information._classes import by_classes, merge_rare
 from vwkde.information._exact import is_exact
 from vwkde.information._opinions import Opinion, combined
 from vwkde.information._pairing import Paired
 from vwkde.information._tables import by_table, codes_of, fits_in_a_table
-from vwkde.ratio import DensityRatio
+from vwkde.ratio._plain import PlainRatio, make_plain_ratio
 from vwkde.results import Estimate
 
 _ONLY_COMPUTING = {"n_threads", "engine", "device", "memory_budget"}
@@ -34,9 +33,9 @@ class Asked:
     random_state: Any
     parameters: dict[str, Any]
 
-    def ratio(self) -> DensityRatio:
-        """Return the estimator, not yet fitted."""
-        return make_ratio(self.method, self.parameters | {"random_state": self.random_state}, self.owner)
+    def ratio(self) -> PlainRatio:
+        """Return the ratio, not yet fitted."""
+        return make_plain_ratio(self.method, self.parameters | {"random_state": self.random_state}, self.owner)
 
     @property
     def by_default(self) -> bool:
@@ -46,7 +45,7 @@ class Asked:
     @property
     def seed(self) -> int:
         """The seed of choices that no ratio makes."""
-        return int(check_random_state(self.random_state).randint(2**31))
+        return int(random_state_of(self.random_state).randint(2**31))
 
 
 def information(paired: Paired, asked: Asked, may_be_discrete: bool = True) -> Opinion:

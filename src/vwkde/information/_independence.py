@@ -18,7 +18,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from sklearn.utils import check_random_state
 
 from vwkde._answers.permutation import check_permutations, decide
 from vwkde._coordinates.axes import white
@@ -29,6 +28,7 @@ from vwkde._data.validation import Array
 from vwkde._display.p_values import PermutationResult
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._models.distances import median_distance
+from vwkde._runtime.random_states import random_state_of
 from vwkde.information._mutual import check_rows
 
 Floats = NDArray[np.float64]
@@ -133,7 +133,7 @@ def independence_test(
     count = check_permutations(n_permutations, "independence_test")
     x, y = check_rows(Reading(missing, dates), X=X, Y=Y)
     rows = len(x)
-    random = np.random.default_rng(check_random_state(random_state).randint(2**31))
+    random = np.random.default_rng(random_state_of(random_state).randint(2**31))
     group = check_groups(groups, len(x), "independence_test")
     if group is not None:
         _refuse_if_fixed(group)

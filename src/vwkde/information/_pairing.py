@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
-from sklearn.utils import check_random_state
 
 from vwkde._data.copies import find_distinct
 from vwkde._data.groups import check_groups, number_groups
 from vwkde._data.pairs import Pairs
+from vwkde._data.ranks import mean_ranks
 from vwkde._data.sample import effective_rows, make_unordered_sample, variance_of_mean
 from vwkde._data.validation import Array
 from vwkde._fit.candidates import MOST_ROWS
 from vwkde._fit.repeats import find_groups
 from vwkde._models.guides.cross_fit import FOLDS
+from vwkde._runtime.random_states import random_state_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -83,7 +83,7 @@ def in_canonical_order(x: Array, y: Array) -> tuple[Array, Array]:
 
 def _from_the_middle(values: Array) -> Floats:
     """Return how far the rank of each value is from the middle of its column."""
-    return np.asarray(np.abs(rankdata(values, axis=0) - (len(values) + 1) / 2))
+    return np.asarray(np.abs(mean_ranks(values) - (len(values) + 1) / 2))
 
 
 def make_pairs(x: Array, y: Array, groups: Any, random_state: Any) -> Paired:
@@ -94,7 +94,7 @@ def make_pairs(x: Array, y: Array, groups: Any, random_state: Any) -> Paired:
 def pair_rows(x: Array, y: Array, group: Ints | None, random_state: Any) -> Paired:
     """Return rows in groups, with folds and pairs. A model without one fold has seen none of the rows of its pairs."""
     units = len(x) if group is None else int(group.max()) + 1
-    fold = check_random_state(random_state).permutation(np.arange(units) % FOLDS)
+    fold = random_state_of(random_state).permutation(np.arange(units) % FOLDS)
     fold = fold if group is None else fold[group]
     return Paired(x, y, fold, *pairs_in_folds(fold, random_state, group), group)
 
@@ -103,7 +103,7 @@ def find_units(x: Array, y: Array, groups: Any, random_state: Any, owner: str) -
     """Return the number of each row's group: as given, or that of the row which it repeats; None without groups."""
     if groups is None:
         joint = np.concatenate([x, y], axis=1)
-        order = check_random_state(random_state).permutation(find_distinct(joint).first)
+        order = random_state_of(random_state).permutation(find_distinct(joint).first)
         apart = np.concatenate([x[order], y[np.roll(order, 1)]], axis=1)  # pairs of different rows, none repeated
         group = find_groups(joint, apart)
         return None if group is None or group.max() + 1 < 2 * FOLDS else group
@@ -123,7 +123,7 @@ def pairs_in_folds(fold: Ints, random_state: Any, group: Ints | None = None) -> 
     that has not seen a fold has then seen neither the pairs of its rows nor these rows in other pairs. Rows of a group
     are not paired with each other.
     """
-    random = check_random_state(random_state)
+    random = random_state_of(random_state)
     circles = [random.permutation(np.flatnonzero(fold == k)) for k in range(FOLDS)]
     copies = _copies(len(fold))
     pairs = [

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from vwkde._data.groups import check_groups
+from vwkde._data.ranks import mean_ranks
 from vwkde._data.validation import Array
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._runtime.warn import warn
@@ -111,7 +111,7 @@ def memory(column: Array) -> float:
 
     It is the larger one of the normal scores and of their squares, since spreads have a memory too.
     """
-    scores = ndtri(rankdata(column) / (len(column) + 1))
+    scores = ndtri(mean_ranks(column) / (len(column) + 1))
     return max(_autocorrelation_time(each) for each in (scores, scores**2))
 
 

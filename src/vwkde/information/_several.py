@@ -19,7 +19,7 @@ from vwkde._runtime.keywords import keywords_of, refuse_unknown
 from vwkde._runtime.progress import track
 from vwkde.information._conditional import conditional_mutual_information
 from vwkde.information._mutual import mutual_information
-from vwkde.ratio import DensityRatio
+from vwkde.ratio._plain import DEFAULTS
 from vwkde.results import Estimate
 
 Floats = NDArray[np.float64]
@@ -236,7 +236,7 @@ def mutual_information_matrix(
 
 def _refuse_unknown(given: Iterable[str], asked: Callable[..., Any], owner: Callable[..., Any]) -> None:
     """Raise if a keyword is none of the function that is asked many times, in the name of the one that was called."""
-    refuse_unknown(given, [*keywords_of(asked), *DensityRatio._get_param_names()], owner)
+    refuse_unknown(given, [*keywords_of(asked), *DEFAULTS], owner)
 
 
 def _columns(table: Any, reading: Reading) -> dict[str, Array]:

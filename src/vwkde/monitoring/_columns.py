@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from scipy.stats import rankdata
+
+from vwkde._data.ranks import mean_ranks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -112,4 +113,4 @@ def features_of(column: Column, folded: bool = False) -> Floats:
 
 
 def _normal_scores(values: Floats) -> Floats:
-    return np.asarray(ndtri((rankdata(values) - 0.5) / len(values)))
+    return np.asarray(ndtri((mean_ranks(values) - 0.5) / len(values)))

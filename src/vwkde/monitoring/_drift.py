@@ -5,13 +5,13 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from vwkde._answers.independence import warn_of_repeats
 from vwkde._data.groups import check_group_pair
 from vwkde._data.reading import Reading
 from vwkde._data.validation import is_number
 from vwkde._display.waiting import shown_while_waiting
+from vwkde._runtime.random_states import random_state_of
 from vwkde.monitoring._columns import Column
 from vwkde.monitoring._drawn import Picture, clouds_of, picture_of
 from vwkde.monitoring._effects import alone, change, random_halves
@@ -109,7 +109,7 @@ def drift(
     group = check_group_pair(groups, (np.ones(sizes[0]), np.ones(sizes[1])), "drift", NAMES)
     if groups is None:
         warn_of_repeats(dict(zip(NAMES, tables.encoded, strict=True)))
-    seed = int(check_random_state(random_state).randint(2**31))
+    seed = int(random_state_of(random_state).randint(2**31))
     random = np.random.default_rng(seed)
     test = _tested(tables, group, level, random)
     result = _described(tables.columns, test, level, sizes, random)

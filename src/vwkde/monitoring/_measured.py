@@ -10,7 +10,7 @@ from vwkde.exceptions import DegenerateDataWarning, DisjointSupportError, Overla
 from vwkde.monitoring._columns import Column
 from vwkde.monitoring._shares import Shares, shares_of
 from vwkde.monitoring._tables import Tables
-from vwkde.ratio import DensityRatio
+from vwkde.ratio._plain import PlainRatio
 from vwkde.results import Estimate
 
 Floats = NDArray[np.float64]
@@ -37,7 +37,7 @@ def measure(
     encoded = tables.encoded
     reference, current = (_some(len(side), random) for side in encoded)
     group = [None if each is None else each[rows] for each, rows in zip(groups, (reference, current), strict=True)]
-    ratio = DensityRatio(subspace=False, random_state=random_state)  # columns mean something, and the search is slow
+    ratio = PlainRatio(subspace=False, random_state=random_state)  # columns mean something, and the search is slow
     part = [column.part(reference, current) for column in tables.columns]
     if not any((side != side[:1]).any() for side in encoded):  # two tables of equal rows have no density
         return _apart(part, len(encoded[1]))

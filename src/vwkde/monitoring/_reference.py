@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from vwkde._data.frames import Frame
 from vwkde._data.groups import check_groups
@@ -16,6 +15,7 @@ from vwkde._data.intake import check_table
 from vwkde._data.reading import Reading
 from vwkde._data.validation import check_two_rows
 from vwkde._runtime.files import whole_file
+from vwkde._runtime.random_states import random_state_of
 from vwkde.monitoring._drift import MOST_ROWS, drift
 from vwkde.monitoring._result import DriftResult
 from vwkde.monitoring._tables import NAMES, read_frame
@@ -103,7 +103,7 @@ class DriftReference:
         numbers = check_groups(groups, frame.table.num_rows, "DriftReference.fit")
         rows = frame.table.num_rows
         if rows > MOST_ROWS:
-            random = np.random.default_rng(check_random_state(random_state).randint(2**31))
+            random = np.random.default_rng(random_state_of(random_state).randint(2**31))
             some = np.sort(random.permutation(rows)[:MOST_ROWS])
             frame = Frame(frame.table.take(some), frame.columns, frame.chosen)
             numbers = None if numbers is None else numbers[some]

@@ -1,12 +1,11 @@
 """What a fitted ratio answers about its samples: divergences, weights and diagnostics."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from vwkde._answers.at_samples import at_samples
 from vwkde._answers.consistency import warn_if_contradictory
@@ -19,7 +18,7 @@ from vwkde._answers.tails import moment_may_be_infinite
 from vwkde._answers.uncertainty import Compute, scatter_over_halves, systematic_error, unseen
 from vwkde._data.sources import Ints
 from vwkde._display.waiting import shown_while_waiting
-from vwkde.ratio._at_points import AnswersAtPoints, on_its_threads
+from vwkde.ratio._at_points import AnswersAtPoints, check_fitted, on_its_threads
 from vwkde.results import Estimate
 
 Floats = NDArray[np.float64]
@@ -31,6 +30,7 @@ class RatioAnswers(AnswersAtPoints):
     guide: Any
     weighting: str
     _diagnostics: dict[str, Any]
+    _unfitted: Callable[..., Any]
 
     @shown_while_waiting
     @on_its_threads
@@ -92,7 +92,7 @@ class RatioAnswers(AnswersAtPoints):
         >>> ratio.divergence("renyi", order=0.5).unit
         'nats'
         """
-        check_is_fitted(self, "weight_")
+        check_fitted(self)
         kind, options = check_divergence(kind, order)
         order, unit = options.get("order"), check_unit(unit, kind)
         check_interval(interval, confidence_level)
@@ -158,7 +158,7 @@ class RatioAnswers(AnswersAtPoints):
         >>> bool(np.linalg.norm(mean - target.mean(axis=0)) < 0.2)
         True
         """
-        check_is_fitted(self, "weight_")
+        check_fitted(self)
         if self._fitted.has_rest:
             raise ValueError(
                 "Importance weights need all rows in memory, but some rows are in files or on a Dask cluster. "
@@ -178,7 +178,7 @@ class RatioAnswers(AnswersAtPoints):
         array of shape (n,)
             One value per row in memory, in the order given to `fit`.
         """
-        check_is_fitted(self, "weight_")
+        check_fitted(self)
         return self._at_given_rows(0, averages=True)
 
     @property
@@ -191,7 +191,7 @@ class RatioAnswers(AnswersAtPoints):
         array of shape (n,)
             One value per row in memory, in the order given to `fit`.
         """
-        check_is_fitted(self, "weight_")
+        check_fitted(self)
         return self._at_given_rows(1, averages=True)
 
     @property
@@ -224,7 +224,7 @@ class RatioAnswers(AnswersAtPoints):
             - distinct_rows: the rows without those that repeat others; only if there are such rows.
             - engine, device: what computed it, and where.
         """
-        check_is_fitted(self, "weight_")
+        check_fitted(self)
         if not self._diagnostics:
             self._diagnostics = describe_fit(self._fitted, self.weighting, self._held.data) | self._count_rows()
         return dict(self._diagnostics)
@@ -246,7 +246,7 @@ class RatioAnswers(AnswersAtPoints):
 
     def _scatter_over_halves(self, compute: Compute) -> float:
         def on_halves(rows: tuple[Ints, Ints]) -> float:
-            half = clone(self).set_params(engine=resources.name, device=resources.device)
+            half = self._unfitted(engine=resources.name, device=resources.device)
             half.fit(**held.part(rows))
             return compute(*at_samples(half._fitted))[0]
 

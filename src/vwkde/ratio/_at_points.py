@@ -7,7 +7,6 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from vwkde._answers.pointwise import log_ratio_errors
 from vwkde._answers.posterior import posterior
@@ -37,6 +36,14 @@ def on_its_threads(method: Callable[Arguments, Result]) -> Callable[Arguments, R
             return method(*arguments, **named)
 
     return limited
+
+
+def check_fitted(ratio: object) -> None:
+    """Raise scikit-learn's error if a ratio is not fitted."""
+    if not hasattr(ratio, "weight_"):
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(ratio, "weight_")
 
 
 class AnswersAtPoints:
@@ -224,7 +231,7 @@ class AnswersAtPoints:
         return log_ratio_errors(self._fitted, np.asarray(self._points(x), dtype=np.float64))
 
     def _points(self, x: Any) -> Array:
-        check_is_fitted(self, "weight_")
+        check_fitted(self)
         layout = self._held.layout
         if is_elsewhere(x) and not isinstance(x, str | Path):
             x = read_all(x, "points", (layout.count, layout.given, "numerator"))

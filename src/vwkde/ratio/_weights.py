@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from vwkde._answers.overlap import warn_if_weights_cannot_represent
 from vwkde._answers.pointwise import log_ratio_errors
@@ -17,7 +15,7 @@ from vwkde._runtime.warn import warn, without
 from vwkde.exceptions import DegenerateDataWarning, OverlapWarning
 from vwkde.importance import ImportanceWeights
 from vwkde.ratio._answers import RatioAnswers
-from vwkde.ratio._at_points import on_its_threads
+from vwkde.ratio._at_points import check_fitted, on_its_threads
 
 Floats = NDArray[np.float64]
 
@@ -78,7 +76,7 @@ class RatioWeights(RatioAnswers):
         'moments'
         >>> print(weights.balance)  # doctest: +SKIP
         """
-        check_is_fitted(self, "weight_")
+        check_fitted(self)
         check_options(truncate, relative, balance, "weights")
         if self._fitted.has_rest:
             raise ValueError(
@@ -152,7 +150,7 @@ class RatioWeights(RatioAnswers):
             for fitted in (0, 1):
                 seen, unseen = ([np.flatnonzero((half == fitted) == yes) for half in halves] for yes in (True, False))
                 with without(DegenerateDataWarning), without(OverlapWarning):
-                    weights = clone(self).fit(**held.part((seen[0], seen[1]))).weights(**options)
+                    weights = self._unfitted().fit(**held.part((seen[0], seen[1]))).weights(**options)
                 p, q = (x[rows].astype(np.float64) for x, rows in zip(held.data, unseen, strict=True))
                 own = [weight[rows] for weight, rows in zip(held.weights, unseen, strict=True)]
                 parts.append((weights, p, own[0], q, own[1]))

@@ -23,7 +23,8 @@ from vwkde._fit.fitted import Fitted, Problem
 from vwkde._fit.guided_ratio import GuideAlone
 from vwkde._fit.spaces import as_given
 from vwkde._models.folds import deal_folds
-from vwkde._models.guides.boosting import OnSteps, fit_boosting
+from vwkde._models.guides.boosting import OnSteps, fit_on_steps
+from vwkde._models.guides.classifiers import fit_classifier
 from vwkde._models.guides.cross_fit import FOLDS, CrossFitted, collect
 from vwkde._models.guides.kind import WORTH_THREADS
 from vwkde._models.log_loss import log_loss
@@ -106,7 +107,9 @@ def _with_trees(trees: int, smooth: SmoothLogRatio, samples: Samples) -> TreesBe
     (p, p_level), (q, q_level) = (
         _corrected(sample, sign * smooth(sample.points) / 2) for sample, sign in zip(samples, (-1, 1), strict=True)
     )
-    return TreesBeyondSmooth(smooth, fit_boosting(_trees(trees), p, q), p_level - q_level)
+    classifier = _trees(trees)
+    on_steps = fit_on_steps(partial(fit_classifier, classifier), classifier.max_bins, p, q)
+    return TreesBeyondSmooth(smooth, on_steps, p_level - q_level)
 
 
 def _corrected(sample: Sample, log_weight: Floats) -> tuple[Sample, float]:

@@ -9,13 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import config_context
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
-
-from vwkde._runtime.quiet import without_convergence_warnings
 
 Floats = NDArray[np.float64]
 
@@ -53,6 +46,10 @@ def _both_ways(sides: list[tuple[Floats, Floats]], random: np.random.Generator, 
 
 def _one_way(sides: list[tuple[Floats, Floats]], tested: list[NDArray[np.bool_]], seed: int) -> Curve:
     """Train on the rows that are not tested, and return the curve on the others."""
+    from sklearn import config_context  # only now: no estimate of a divergence needs a classifier of these
+
+    from vwkde._runtime.quiet import without_convergence_warnings
+
     (p, p_weight), (q, q_weight) = ((x[~mask], w[~mask]) for (x, w), mask in zip(sides, tested, strict=True))
     x, y = np.concatenate([p, q]), np.repeat([1, 0], [len(p), len(q)])
     weight = np.concatenate([p_weight / p_weight.sum(), q_weight / q_weight.sum()]) * len(x) / 2
@@ -66,6 +63,11 @@ def _one_way(sides: list[tuple[Floats, Floats]], tested: list[NDArray[np.bool_]]
 
 
 def _classifier(rows: int, columns: int, seed: int) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
     if rows >= _FEW:
         return make_pipeline(HistGradientBoostingClassifier(max_iter=100, early_stopping=False, random_state=seed))
     products = PolynomialFeatures(2 if columns <= _MOST_COLUMNS else 1, include_bias=False)

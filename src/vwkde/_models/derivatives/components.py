@@ -8,9 +8,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 
-from vwkde._runtime.quiet import without_convergence_warnings
+from vwkde._models.derivatives.k_means import k_means
 
 Floats = NDArray[np.float64]
 
@@ -51,11 +50,11 @@ def fit_components(
     make_rows: MakeRows, x: Floats, count: int, random_state: int, tolerance: float = TOLERANCE
 ) -> Components:
     """Fit `count` components, starting from the clusters that k-means finds."""
-    with without_convergence_warnings():  # k-means warns if there are fewer distinct rows than clusters
-        labels = KMeans(count, n_init=1, random_state=random_state).fit(x).labels_
     centre = x.mean(axis=0)
-    rows = make_rows(x - centre)
-    return _climb(rows, rows.components(np.eye(count)[:, labels]), tolerance).moved(centre)
+    centred = x - centre
+    rows = make_rows(centred)
+    start = rows.components(np.eye(count)[:, k_means(centred, count, random_state)])
+    return _climb(rows, start, tolerance).moved(centre)
 
 
 def refit_components(make_rows: MakeRows, x: Floats, start: Components, tolerance: float = TOLERANCE) -> Components:

@@ -6,31 +6,27 @@ lower the loss of that column alone.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, expit
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer
 
 from vwkde._compute import parallel
 from vwkde._data.sample import Sample
-from vwkde._models.guides.classifiers import fit_classifier
 from vwkde._models.guides.kind import Fit
-from vwkde._models.guides.newton import fit_line
+from vwkde._models.guides.regression import Line, fit_line
+from vwkde._models.guides.splines import KNOTS, AdditiveSplines
 from vwkde._models.log_loss import log_loss
 
 Floats = NDArray[np.float64]
 Samples = tuple[Sample, Sample]
 
-KNOTS = 8
 _INVERSE_RIDGE, _INVERSE_RIDGE_OF_MORE = 0.1, 1.0
 """The ridge, as scikit-learn's C, of few knots, and the weaker one of more: what they follow is there."""
+_TOLERANCE = 1e-4
+"""The slope of the loss at which a regression on many features ends."""
 _MORE_KNOTS = (16, 32, 48)
 """Numbers of knots that a column with fine structure may get."""
 _BINS, _ROWS_PER_BIN = 128, 15
@@ -41,35 +37,18 @@ _CLEARLY = 4.0
 """Standard errors by which more knots must lower the deviance of a column beyond what chance does."""
 
 
-class AdditiveSplines(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Cubic splines of single columns, with knots at quantiles; columns of few values are left unchanged.
+@dataclass(frozen=True)
+class Additive:
+    """A guide that is linear in splines of the columns; its log odds are kept within `most` of zero."""
 
-    `knots` is their number, for all columns or for each. With `straight`, all columns are there unchanged too.
-    """
+    splines: AdditiveSplines
+    line: Line
+    most: float
 
-    def __init__(self, knots: int | Sequence[int] = KNOTS, straight: bool = False) -> None:
-        self.knots = knots
-        self.straight = straight
-
-    def fit(self, x: Floats, y: Any = None) -> Self:
-        """Place the knots; columns with equally many of them share a transformer, which is faster than one each."""
-        del y
-        wanted = np.broadcast_to(self.knots, x.shape[1])
-        knots = [np.unique(np.quantile(column, np.linspace(0, 1, k))) for column, k in zip(x.T, wanted, strict=True)]
-        counts = np.array([len(each) for each in knots])
-        self.unchanged_ = np.arange(len(counts)) if self.straight else np.flatnonzero(counts <= 2)
-        self.splines_ = []
-        for count in np.unique(counts[counts > 2]):
-            columns = np.flatnonzero(counts == count)
-            shared = np.column_stack([knots[column] for column in columns])
-            splines = SplineTransformer(knots=shared, extrapolation="linear", include_bias=False)
-            self.splines_.append((columns, splines.fit(x[:, columns])))
-        return self
-
-    def transform(self, x: Floats) -> Floats:
-        """Return the splines' values, side by side."""
-        parts = [splines.transform(x[:, columns]) for columns, splines in self.splines_]
-        return np.concatenate([*parts, x[:, self.unchanged_]], axis=1)
+    def __call__(self, x: Floats) -> Floats:
+        """Return the log odds."""
+        log_odds = self.line.intercept + self.splines.transform(x) @ self.line.coefficients
+        return np.clip(log_odds, -self.most, self.most)
 
 
 def additive_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
@@ -78,8 +57,16 @@ def additive_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
     with parallel.single_threaded():
         knots = tuple(_needed(samples, column) for column in range(numerator.points.shape[1]))
     inverse_ridge = _INVERSE_RIDGE_OF_MORE if max(knots) > KNOTS else _INVERSE_RIDGE
-    regression = LogisticRegression(C=inverse_ridge, max_iter=1_000)
-    return (partial(fit_classifier, make_pipeline(AdditiveSplines(knots, straight=True), regression)),)
+    return (partial(fit_additive, knots, inverse_ridge),)
+
+
+def fit_additive(knots: Sequence[int], inverse_ridge: float, numerator: Sample, denominator: Sample) -> Additive:
+    """Fit a logistic regression on splines with so many knots in each column."""
+    samples = numerator, denominator
+    splines = AdditiveSplines(knots, straight=True).fit(np.concatenate([sample.points for sample in samples]))
+    p, q = (replace(sample, points=splines.transform(sample.points)) for sample in samples)
+    # so many rows show no larger ratio
+    return Additive(splines, fit_line(p, q, inverse_ridge, _TOLERANCE), float(np.log(2 * (len(p) + len(q)) - 1)))
 
 
 def _needed(samples: Samples, column: int) -> int:

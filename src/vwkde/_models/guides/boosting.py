@@ -6,37 +6,29 @@ very long to do so for many columns of rows with different weights.
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 from vwkde._data.sample import Sample
-from vwkde._models.guides.classifiers import LogOdds, fit_classifier
+from vwkde._models.guides.classifiers import fit_classifier
+from vwkde._models.guides.few_trees import Plan, fit_few_trees
 from vwkde._models.guides.kind import Fit
 
 Floats = NDArray[np.float64]
 
 _STEPS, _FINE_STEPS = 63, 255
 """Steps of a column: so few that a tree is grown quickly, and as many as trees of many rows can use."""
+_FEW_ROWS, _FEW_COLUMNS = 1_000, 10
+"""Rows of both samples, and columns, up to which trees are grown without scikit-learn: it then need not be loaded."""
 _ROUNDING = 1e-12
 
 
-def _trees(rounds: int, leaves: int, steps: int = _STEPS) -> HistGradientBoostingClassifier:
-    return HistGradientBoostingClassifier(
-        max_iter=rounds,
-        max_leaf_nodes=leaves,
-        max_bins=steps,
-        l2_regularization=1.0,
-        early_stopping=False,
-        random_state=0,
-    )
-
-
-BOOSTING = _trees(60, 8)
+BOOSTING = Plan(60, 8, _STEPS)
 _LARGER = {
-    2_000: (_trees(150, 16),),
-    10_000: (_trees(150, 16, _FINE_STEPS), _trees(400, 31, _FINE_STEPS)),
+    2_000: (Plan(150, 16, _STEPS),),
+    10_000: (Plan(150, 16, _FINE_STEPS), Plan(400, 31, _FINE_STEPS)),
 }
 """Larger trees, and more of them, by the rows of the smaller sample from which they may be worth their time."""
 
@@ -46,7 +38,7 @@ class OnSteps:
     """A guide that sees the number of the step that each value is on; `edges` are those between the steps."""
 
     edges: tuple[Floats, ...]
-    guide: LogOdds
+    guide: Any
 
     def __call__(self, x: Floats) -> Floats:
         """Return the log odds."""
@@ -64,14 +56,34 @@ def boosting_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
     return tuple(partial(fit_boosting, kind) for kind in (BOOSTING, *(larger[-1] if larger else ())))
 
 
-def fit_boosting(trees: HistGradientBoostingClassifier, numerator: Sample, denominator: Sample) -> OnSteps:
-    """Return the guide from boosted trees."""
+def fit_boosting(plan: Plan, numerator: Sample, denominator: Sample) -> OnSteps:
+    """Return the guide from boosted trees: those of scikit-learn, which are the same, unless the numbers are few."""
+    few = len(numerator) + len(denominator) <= _FEW_ROWS and numerator.points.shape[1] <= _FEW_COLUMNS
+    fit = partial(fit_few_trees, plan) if few else partial(fit_classifier, classifier_of(plan))
+    return fit_on_steps(fit, plan.steps, numerator, denominator)
+
+
+def classifier_of(plan: Plan) -> Any:
+    """Return the classifier of scikit-learn that grows such trees."""
+    from sklearn.ensemble import HistGradientBoostingClassifier  # only now: estimates of few rows do not wait for it
+
+    return HistGradientBoostingClassifier(
+        max_iter=plan.rounds,
+        max_leaf_nodes=plan.leaves,
+        max_bins=plan.steps,
+        l2_regularization=1.0,
+        early_stopping=False,
+        random_state=0,
+    )
+
+
+def fit_on_steps(fit: Fit, steps: int, numerator: Sample, denominator: Sample) -> OnSteps:
+    """Return the guide that is fitted to the numbers of the steps, of which a column has at most so many."""
     samples = numerator, denominator
     weight = np.concatenate([sample.weight / sample.weight.sum() for sample in samples])
-    steps = trees.max_bins
     edges = tuple(_edges(column, weight, steps) for column in np.concatenate([sample.points for sample in samples]).T)
     p, q = (replace(sample, points=_numbers(sample.points, edges)) for sample in samples)
-    return OnSteps(edges, fit_classifier(trees, p, q))
+    return OnSteps(edges, fit(p, q))
 
 
 def _edges(column: Floats, weight: Floats, steps: int) -> Floats:

@@ -5,14 +5,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import config_context
-from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from vwkde._compute import parallel
 from vwkde._data.sample import Sample
 from vwkde._models.guides.kind import WORTH_THREADS
-from vwkde._runtime.quiet import without_convergence_warnings
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +35,11 @@ class LogOdds:
 
 def fit_classifier(classifier: Any, numerator: Sample, denominator: Sample) -> LogOdds:
     """Return the guide from a classifier; both classes have equal weight if it takes row weights."""
+    from sklearn import config_context  # only now: most estimates of few rows need no classifier
+    from sklearn.base import clone
+
+    from vwkde._runtime.quiet import without_convergence_warnings
+
     x = np.concatenate([numerator.points, denominator.points])
     y = np.repeat([1, 0], [len(numerator), len(denominator)])
     fitted = clone(classifier)
@@ -46,7 +47,8 @@ def fit_classifier(classifier: Any, numerator: Sample, denominator: Sample) -> L
     weight = np.concatenate([s.weight * len(x) / (2 * len(s)) for s in (numerator, denominator)])
     needed = np.ptp(weight) > 1e-9  # equal weights change nothing and slow some classifiers down
     # a pipeline takes the weights of its last step by name only as long as metadata are not routed
-    with without_convergence_warnings(), config_context(enable_metadata_routing=False):
+    # one thread, here again: what scikit-learn has loaded just now is not limited yet
+    with without_convergence_warnings(), config_context(enable_metadata_routing=False), parallel.single_threaded():
         fitted.fit(x, y, **({name: weight} if name and needed else {}))
     prior = 0.0 if name else float(np.log(len(numerator) / len(denominator)))
     return LogOdds(fitted, prior, 1 / (2 * len(x)))
@@ -70,6 +72,8 @@ def _check_probabilities(given: NDArray[Any], rows: int, classifier: Any) -> Non
 
 def _weight_parameter(classifier: Any) -> str | None:
     """Return the name under which `fit` takes row weights, if it does."""
+    from sklearn.utils.validation import has_fit_parameter
+
     if not hasattr(classifier, "steps"):
         return "sample_weight" if has_fit_parameter(classifier, "sample_weight") else None
     name, last = classifier.steps[-1]

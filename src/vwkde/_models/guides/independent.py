@@ -13,14 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.decomposition import FastICA
 
 from vwkde._data.sample import Sample
 from vwkde._models.gaussian import is_few
 from vwkde._models.guides.column_shapes import PARTS, ColumnShapes, fit_shapes
 from vwkde._models.guides.densities import LogDensityDifference
+from vwkde._models.guides.fast_ica import fast_ica
 from vwkde._models.guides.kind import Fit
-from vwkde._runtime.quiet import without_convergence_warnings
 
 Floats = NDArray[np.float64]
 
@@ -114,11 +113,7 @@ def _first_axes(rows: list[_Rows]) -> Floats:
     covariance = np.mean([(part.x.T * part.share) @ part.x for part in rows], axis=0)
     values, vectors = np.linalg.eigh(covariance)
     white = vectors / np.sqrt(np.maximum(values, _LEAST_VARIANCE))
-    search = FastICA(whiten=False, random_state=0, max_iter=_ROTATIONS, tol=_TOLERANCE)
-    with without_convergence_warnings():
-        rotation = search.fit(x @ white).components_
-    left, _, right = np.linalg.svd(rotation)
-    return np.asarray(white @ (left @ right).T)
+    return np.asarray(white @ fast_ica(x @ white, _ROTATIONS, _TOLERANCE).T)
 
 
 def _most_likely_axes(rows: list[_Rows], axes: Floats, shapes: list[ColumnShapes]) -> Floats:

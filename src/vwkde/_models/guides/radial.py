@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from vwkde._coordinates.axes import principal_axes
 from vwkde._data.sample import Sample
 from vwkde._models.gaussian import pooled_covariance
-from vwkde._models.guides.additive import AdditiveSplines
-from vwkde._models.guides.newton import fit_line
+from vwkde._models.guides.regression import fit_line
 from vwkde._models.guides.residuals import unexplained
+from vwkde._models.guides.splines import AdditiveSplines
 
 Floats = NDArray[np.float64]
 Samples = tuple[Sample, Sample]

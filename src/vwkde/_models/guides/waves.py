@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 
 from vwkde._coordinates.axes import principal_axes
 from vwkde._data.sample import Sample
 from vwkde._models.gaussian import pooled_covariance
-from vwkde._models.guides.classifiers import fit_classifier
 from vwkde._models.guides.kind import Fit
 from vwkde._models.guides.logistic import quadratic_features
+from vwkde._models.guides.regression import fit_line
 from vwkde._models.guides.residuals import RIDGE, shares, unexplained
 from vwkde._models.guides.wave_search import by_chance, find_wave
 from vwkde._models.log_loss import log_loss
@@ -39,6 +38,8 @@ _MORE_ROWS = 10_000
 _NEWTON_STEPS = 2
 _INVERSE_RIDGE = 0.3
 """The ridge, as scikit-learn's C."""
+_TOLERANCE = 1e-5
+"""The slope of the loss at which a regression on many features ends."""
 _CLEARLY = 1.5
 """Factor by which a wave must exceed what is found by chance, for the guide to be worth its time."""
 _NEARLY_APART = 1.3
@@ -75,8 +76,8 @@ class Waves:
     def fitted(self, samples: Samples) -> "Waves":
         """Return the guide with the coefficients of a logistic regression between two samples."""
         p, q = (replace(sample, points=self.features(sample.points)) for sample in samples)
-        model = fit_classifier(LogisticRegression(C=_INVERSE_RIDGE, tol=1e-5, max_iter=1_000), p, q).classifier
-        return replace(self, intercept=float(model.intercept_[0]), coefficients=model.coef_[0])
+        intercept, coefficients = fit_line(p, q, _INVERSE_RIDGE, _TOLERANCE)
+        return replace(self, intercept=intercept, coefficients=coefficients)
 
     def sharpened(self, samples: Samples) -> "Waves":
         """Return the guide after steps of Newton's method in coefficients and frequencies, if they lower the loss."""

@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from vwkde._data.sample import Sample
-from vwkde._models.guides.newton import fit_line
+from vwkde._models.guides.regression import fit_line
 
 
 def sample(x, weight=None):
