@@ -41,7 +41,7 @@ class Marks:
 
     def __call__(self, image: Singles) -> Halves:
         """Return how strong each kind of mark is in every cell of every copy, (kinds, cells), in units of the image."""
-        copy = _evened(shrunk(image.astype(np.float32), self.shapes(image.shape)[0]))
+        copy = evened(shrunk(image.astype(np.float32), self.shapes(image.shape)[0]))
         cells = []
         for number in range(len(self.shapes(image.shape))):
             copy = halved(copy) if number else copy
@@ -74,7 +74,7 @@ class Marks:
 MARKS = Marks()
 
 
-def _evened(image: Singles) -> Singles:
+def evened(image: Singles) -> Singles:
     """Return an image without slow changes of brightness, divided by its contrast."""
     detail = image - ndimage.gaussian_filter(image, SURROUNDINGS, mode="mirror", truncate=3.0)
     return np.asarray(detail / (np.sqrt(np.mean(detail**2)) + EVEN), dtype=np.float32)
