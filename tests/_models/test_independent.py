@@ -92,3 +92,11 @@ def test_normal_columns_few_rows_and_pairs_are_left_out():
     assert not have_independent_columns(*(sample(each.points[:10]) for each in heavy))
     rows = np.arange(500)
     assert not have_independent_columns(heavy[0], replace(heavy[1], pairs=Pairs(2, rows, np.roll(rows, 1))))
+
+
+def test_many_columns_are_tried_again_with_more_rows():
+    """Axes of many columns need more rows than those by which all candidates are compared."""
+    random = np.random.default_rng(0)
+    for columns, grows in ((8, True), (7, False)):
+        p, q = (sample(random.laplace(size=(200, columns))) for _ in range(2))
+        assert cross_fit("independent", (p, q), 0).grows is grows

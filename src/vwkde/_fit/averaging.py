@@ -212,7 +212,7 @@ def _best_sums(candidates: list[Candidate], used: NDArray[np.bool_], judged_by_m
 
 
 def _may_grow(candidates: list[Candidate]) -> NDArray[np.bool_]:
-    """Mark the guides, alone, that become more flexible with more rows, each in the space where it is best so far."""
+    """Mark the guides, alone, that may win with more rows, each in the space where it is best so far."""
     best: dict[str, Candidate] = {}
     for c in candidates:
         name = c.form.guide.name

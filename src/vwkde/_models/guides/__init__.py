@@ -64,7 +64,7 @@ GUIDES: dict[str, GuideKind] = {
         affine=True,
         normal_scores_up_to=0,
         most_rows=5_000,
-        grows=True,
+        grows_from=8,  # of fewer columns 2,000 rows show the axes
         suits=have_independent_columns,
     ),
     "logistic": GuideKind(
@@ -94,7 +94,7 @@ GUIDES: dict[str, GuideKind] = {
         affine=True,
         normal_scores_up_to=10,
         most_rows=200_000,
-        grows=True,
+        grows_from=1,
         grown=grown_pair,
         threads_from=50_000,
     ),
@@ -113,10 +113,10 @@ GUIDES: dict[str, GuideKind] = {
         affine=False,
         normal_scores_up_to=0,
         most_rows=20_000,
-        grows=True,
+        grows_from=1,
     ),
     "boosting": GuideKind(
-        boosting_forms, fewest_rows=100, affine=False, normal_scores_up_to=0, most_rows=100_000, grows=True
+        boosting_forms, fewest_rows=100, affine=False, normal_scores_up_to=0, most_rows=100_000, grows_from=1
     ),
     "network": GuideKind(
         network_forms,
@@ -124,7 +124,7 @@ GUIDES: dict[str, GuideKind] = {
         affine=False,
         normal_scores_up_to=0,
         most_rows=100_000,
-        grows=True,
+        grows_from=1,
         suits=have_several_columns,
     ),
     "scatter": GuideKind(

@@ -113,9 +113,9 @@ class CrossFitted:
 
     @property
     def grows(self) -> bool:
-        """Whether the guide becomes more flexible with more rows than these; mixtures of one component do not."""
+        """Whether the guide may win with more rows than these; mixtures of one component do not."""
         gaussian = any(isinstance(model, NoisyGuide) for model in self.models)
-        return bool(self._kind and self._kind.grows) and not gaussian
+        return bool(self._kind and self._kind.grows(self.points[0].shape[1])) and not gaussian
 
     def of_rows(self, chosen: NDArray[np.intp], side: int) -> "CrossFitted":
         """Return the guide with its values at some rows of one sample, and at all of the other."""
@@ -178,7 +178,7 @@ def _best_form(guide: Any, kind: GuideKind | None, samples: Samples, seed: int, 
     forms = _forms(kind, samples, seed, only) if kind else (partial(fit_classifier, guide),)
     folds = tuple(known_folds(sample, FOLDS, seed) for sample in samples)
     learnt_from = [_learnt_from(sample, fold, kind, seed) for sample, fold in zip(samples, folds, strict=True)]
-    hasty = kind is not None and kind.grows and min(map(len, samples)) >= _MANY_ROWS
+    hasty = kind is not None and kind.grows(samples[0].points.shape[1]) and min(map(len, samples)) >= _MANY_ROWS
     first_folds = _FIRST_FOLDS if hasty else FOLDS
 
     def models_of(form: Fit, numbers: range) -> list[Guide]:

@@ -56,8 +56,8 @@ class GuideKind:
         Largest number of columns with which the guide is also tried on normal scores.
     most_rows
         Rows of each sample that a model learns from at most; more would cost more and teach it little.
-    grows
-        Whether the guide becomes more flexible with the number of rows, so that it may win with more of them.
+    grows_from
+        Columns from which the guide becomes so much better with the number of rows that it may win with more of them.
     grown
         Takes the form that some ten thousand rows have chosen and samples of many more, and returns the form for
         those. By default it stays.
@@ -74,8 +74,12 @@ class GuideKind:
     unbiased: bool = False
     normal_scores_up_to: float = np.inf
     most_rows: float = np.inf
-    grows: bool = False
+    grows_from: float = np.inf
     grown: Callable[[Fit, Sample, Sample], Fit] = lambda form, _numerator, _denominator: form
     fewer_than: float = np.inf
     threads_from: int = WORTH_THREADS
     suits: Callable[[Sample, Sample], bool] = lambda _numerator, _denominator: True
+
+    def grows(self, columns: int) -> bool:
+        """Return whether the guide may win with more rows of so many columns."""
+        return columns >= self.grows_from

@@ -41,7 +41,7 @@ def crowded_rows(sample: Sample, other: Sample) -> Floats | None:
     own, others = (each.thinned(_MOST_ROWS, np.random.default_rng(0)) for each in (sample, other))
     counts = np.array([count for count in _COUNTS if count < len(own) / 2])
     distances = _distances(own.points, own.points)
-    reach = np.partition(distances, counts, axis=1)[:, counts]
+    reach = np.sort(np.partition(distances, counts[-1], axis=1)[:, : counts[-1] + 1], axis=1)[:, counts]
     expected = _expected(own, distances, counts, reach)
     crowded = _gain_of_balls(counts + 1, expected) > _CROWDED
     centres = np.flatnonzero(crowded.any(axis=1))
@@ -86,10 +86,17 @@ def _expected(sample: Sample, distances: Floats, counts: Ints, reach: Floats) ->
     density = np.exp(fit_student(sample).log_density(sample.points))
     expected: Floats = len(sample) * np.minimum(density[:, None] * volume, 1.0)
     doubtful = np.flatnonzero((_gain_of_balls(counts + 1, expected) > _CROWDED).any(axis=1))
-    nearest = np.argsort(distances[doubtful], axis=1)[:, : counts[-1] + 1]
+    nearest = _nearest(distances[doubtful], counts[-1] + 1)
     means = (density[nearest].cumsum(axis=1) / np.arange(1, counts[-1] + 2))[:, counts]
     expected[doubtful] = len(sample) * np.minimum(means * volume[doubtful], 1.0)
     return expected
+
+
+def _nearest(distances: Floats, count: int) -> Ints:
+    """Return the places of the smallest distances in each line, in increasing order."""
+    some = np.argpartition(distances, count - 1, axis=1)[:, :count]
+    order = np.argsort(np.take_along_axis(distances, some, axis=1), axis=1)
+    return np.take_along_axis(some, order, axis=1)
 
 
 def _count_within(distances: Floats, reach: Floats) -> Ints:
