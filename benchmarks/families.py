@@ -6,13 +6,18 @@ estimator that knows the ratio to first order.
 Run with `python benchmarks/families.py [--repetitions 30] [--only NAME …] [--methods NAME …]`; `--methods` adds a
 column for each of these estimators, or for all of `vwkde.methods()` with `--methods all`. `--hard` takes the pairs of
 `hard_families.py` instead, on which estimators are easily wrong and sure of it; `--fields` those of
-`field_families.py`, which look like the data of particular fields.
+`field_families.py`, which look like the data of particular fields. With `--jobs 16` so many families are measured at a
+time, each by a process of one thread.
 """
 
 import argparse
+import multiprocessing
+import os
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -169,26 +174,45 @@ def rivals(p: Floats, q: Floats, with_peers: bool, methods: list[str]) -> dict[s
     return values | {name: vwkde.kl_divergence(p, q, method=name).value for name in methods if name not in values}
 
 
+SETS: dict[str, Callable[[], list[Family]]] = {
+    "families": lambda: list(families()),
+    "hard": lambda: list(families_of(hard_pairs())),
+    "fields": lambda: list(families_of(field_pairs())),
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=30)
     parser.add_argument("--only", nargs="*", default=None)
-    parser.add_argument("--hard", action="store_true")
-    parser.add_argument("--fields", action="store_true")
+    parser.add_argument("--hard", action="store_const", const="hard", dest="set", default="families")
+    parser.add_argument("--fields", action="store_const", const="fields", dest="set")
     parser.add_argument("--without-peers", action="store_true")
     parser.add_argument("--methods", nargs="*", default=[], choices=[*vwkde.methods(), "all"], metavar="NAME")
+    parser.add_argument("--jobs", type=int, default=1, help="families at a time")
     options = parser.parse_args()
     methods = list(vwkde.methods()) if "all" in options.methods else options.methods
-    warnings.simplefilter("ignore")
+    names = [family.name for family in SETS[options.set]()]
+    chosen = [name for name in names if options.only is None or any(word in name for word in options.only)]
+    work = partial(measured, options.set, options.repetitions, not options.without_peers, methods)
     results = []
-    chosen = families_of(hard_pairs()) if options.hard else families_of(field_pairs()) if options.fields else families()
-    for family in chosen:
-        if options.only is None or any(word in family.name for word in options.only):
-            results.append(measure(family, options.repetitions, not options.without_peers, methods))
-            print(
-                {name: round(value, 4) for name, value in results[-1].items() if not isinstance(value, str)}, flush=True
-            )
+    for result in in_processes(work, chosen, options.jobs) if options.jobs > 1 else map(work, chosen):
+        results.append(result)
+        print({name: round(value, 4) for name, value in result.items() if not isinstance(value, str)}, flush=True)
     Console(width=max(140, 12 * len(results[0]))).print(as_table(results, options.repetitions))
+
+
+def in_processes(work: Callable[[str], dict[str, Any]], names: list[str], jobs: int) -> Iterator[dict[str, Any]]:
+    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(work, names)
+
+
+def measured(set_name: str, repetitions: int, with_peers: bool, methods: list[str], name: str) -> dict[str, Any]:
+    """Measure one family by its name; functions cannot be sent to another process."""
+    warnings.simplefilter("ignore")
+    family = next(each for each in SETS[set_name]() if each.name == name)
+    return measure(family, repetitions, with_peers, methods)
 
 
 def measure(family: Family, repetitions: int, with_peers: bool, methods: list[str]) -> dict[str, Any]:
