@@ -299,3 +299,15 @@ def test_numbers_and_rows_in_blocks(n_threads, monkeypatch):
         np.testing.assert_array_equal(parallel.take_rows(matrix, rows), matrix[rows])
         np.testing.assert_array_equal(parallel.converted(matrix, np.float32), matrix.astype(np.float32))
     assert parallel.converted(matrix, np.float64) is matrix
+
+
+def test_blas_has_one_thread_for_few_numbers_only():
+    def threads():
+        return {library["num_threads"] for library in parallel._blas().info() if library["user_api"] == "blas"}
+
+    free = threads()
+    with parallel.blas_for(200_000):
+        assert threads() == {1}
+    with parallel.blas_for(200_001):
+        assert threads() == free
+    assert threads() == free

@@ -12,7 +12,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
 from functools import cache
 from typing import Any, TypeVar
@@ -31,6 +31,9 @@ DEFAULT_MEMORY_BUDGET = 2**28
 """Default limit, in bytes, for the temporary blocks of all threads together."""
 _NUMBERS = 2**19
 """Numbers that a thread processes at a time if each needs little work."""
+
+_FEW_NUMBERS = 200_000
+"""Numbers in two samples up to which BLAS has one thread: waking more costs more than they gain."""
 
 _MANY_ROWS = 100_000
 """Rows from which single passes over them are worth a thread."""
@@ -268,3 +271,8 @@ def _blas() -> ThreadpoolController:
 
 single_threaded_blas = Shared(lambda: _blas().limit(limits=1, user_api="blas"))
 """Limit BLAS to one thread during a `with` statement: in blocks of work, and where its operations are small."""
+
+
+def blas_for(numbers: int) -> AbstractContextManager[Any]:
+    """Return the limit of BLAS during a fit to so many numbers: one thread if they are few, else none."""
+    return single_threaded_blas() if numbers <= _FEW_NUMBERS else nullcontext()

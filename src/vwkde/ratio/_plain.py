@@ -11,7 +11,7 @@ import numpy as np
 
 from vwkde._compute.choice import choose_resources
 from vwkde._compute.devices import models_on
-from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET
+from vwkde._compute.parallel import DEFAULT_MEMORY_BUDGET, blas_for
 from vwkde._compute.resources import Resources
 from vwkde._data.groups import refuse_groups
 from vwkde._data.in_memory import Held, hold_all, hold_some
@@ -175,8 +175,9 @@ class PlainRatio(RatioWeights):
             held = hold_some(numerator, denominator, weights, self.max_held, seed, resources, reading)
         else:
             held = hold_all(numerator, denominator, weights, groups, reading)
-        problem = make_problem(held, Numerics(seed, held.dtype, resources), copies, folds, pairs)
-        with models_on(resources.device if resources.engine.on_device else "cpu"):
+        device = resources.device if resources.engine.on_device else "cpu"
+        with models_on(device), blas_for(sum(rows.size for rows in held.data)):
+            problem = make_problem(held, Numerics(seed, held.dtype, resources), copies, folds, pairs)
             fitted = self._fit_problem(problem)
         self._keep(fitted, problem.held)  # an earlier fit stays until this one has succeeded
         return self
