@@ -21,6 +21,20 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+def test_an_interrupt_that_comes_when_the_file_has_its_name_is_no_other_error(tmp_path, monkeypatch):
+    """The temporary file is gone then; that it could not be removed was reported instead of the interrupt."""
+    replace = os.replace
+
+    def replaced_then_interrupted(*paths):
+        replace(*paths)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", replaced_then_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_text(tmp_path / "scores.csv", "all")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["all"]
+
+
 def test_new_files_obey_the_umask_and_old_ones_keep_their_mode(tmp_path):
     new, old = tmp_path / "new", tmp_path / "old"
     old.touch()

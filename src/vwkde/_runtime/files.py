@@ -42,7 +42,8 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
             os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        with suppress(FileNotFoundError):  # an interrupt may come when it has just got its name
+            os.unlink(temporary)
         raise
 
 
