@@ -374,7 +374,26 @@ def test_many_rows_drop_candidates_that_hardly_count_in_the_stack():
     mean = FoldShares(np.array([[1.0, 0, 0, 0]]), np.zeros(1), folds)
     stack = FoldShares(np.array([[0.8, 0.15, 0.04, 0.0], [0.8, 0.10, 0.0, 0.0]]), np.zeros(2), folds)
     ways = Ways([1.0, 0, 0, 0], [1.0, 0, 0, 0], mean, stack)
-    candidate = SimpleNamespace(bandwidth=1.0)
-    assert averaging._worth_fitting([candidate] * 4, ways, 0.1).tolist() == [True, True, False, False]
-    assert averaging._worth_fitting([candidate] * 4, ways, 0.0).tolist() == [True, True, True, False]
-    assert averaging._worth_fitting([candidate] * 4, ways._replace(stack=None), 0.1).tolist() == [True] + 3 * [False]
+
+    def worth_fitting(bandwidth, least_of_guides, least_of_sums, ways=ways):
+        space, guide = SimpleNamespace(name=""), SimpleNamespace(form="gaussian")
+        forms = [SimpleNamespace(key=key, guide=guide) for key in range(4)]
+        tried = [SimpleNamespace(bandwidth=bandwidth, space=space, form=form) for form in forms]
+        return averaging._worth_fitting(tried, ways, least_of_guides, least_of_sums).tolist()
+
+    assert worth_fitting(1.0, 0.0, 0.1) == worth_fitting(None, 0.1, 0.0) == [True, True, False, False]
+    assert worth_fitting(1.0, 0.1, 0.0) == worth_fitting(None, 0.0, 0.1) == [True, True, True, False]
+    assert worth_fitting(1.0, 0.1, 0.1, ways._replace(stack=None)) == [True] + 3 * [False]
+
+
+def test_the_coefficients_of_all_bandwidths_count_for_their_guide():
+    folds = np.zeros(4, dtype=int), np.zeros(4, dtype=int)
+    mean = FoldShares(np.array([[0.0, 0, 0, 1.0]]), np.zeros(1), folds)
+    stack = FoldShares(np.array([[0.06, 0.06, 0.06, 0.0]]), np.zeros(1), folds)
+    ways = Ways([0.0, 0, 0, 1.0], [0.0, 0, 0, 1.0], mean, stack)
+    space, guide = SimpleNamespace(name=""), SimpleNamespace(form="waves")
+    tried = [
+        SimpleNamespace(bandwidth=bandwidth, space=space, form=SimpleNamespace(key=key, guide=guide))
+        for key, bandwidth in (("waves", None), ("waves", 2.0), ("other", None), ("best", None))
+    ]
+    assert averaging._worth_fitting(tried, ways, 0.1, 0.1).tolist() == [True, False, False, True]

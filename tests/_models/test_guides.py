@@ -24,6 +24,7 @@ from vwkde._models.guides.classifiers import fit_classifier
 from vwkde._models.guides.cross_fit import FOLDS, cross_fit, no_guide
 from vwkde._models.guides.densities import fit_gaussians, fit_shared_gaussians
 from vwkde._models.guides.few_trees import FewTrees
+from vwkde._models.guides.kind import Refinement
 from vwkde._models.guides.logistic import fit_logistic, quadratic_features
 from vwkde._models.guides.splines import AdditiveSplines
 from vwkde._models.log_loss import log_loss
@@ -175,6 +176,27 @@ def test_a_flexible_form_that_loses_in_two_folds_of_many_rows_is_not_fitted_in_t
     assert fits == {"good": FOLDS, "better": FOLDS, "worse": 2 if many else FOLDS, "last": 0}
     for values, side in zip(guide.at_samples, (P, Q), strict=True):
         np.testing.assert_array_equal(values, PAIR.log_ratio(side.points))
+
+
+@pytest.mark.parametrize("base_is_best", [True, False])
+def test_what_a_form_refines_is_fitted_again_only_if_it_was_not_the_best_so_far(base_is_best, monkeypatch):
+    fits = []
+
+    def fit(numerator, denominator):
+        fits.append(len(numerator) + len(denominator))
+        return lambda x: 0.5 * PAIR.log_ratio(x)
+
+    def better(numerator, denominator):
+        del numerator, denominator
+        return lambda x: 0.6 * PAIR.log_ratio(x)
+
+    refined = Refinement(fit, lambda base, *_: lambda x: 2 * base(x))
+    forms = (fit, refined) if base_is_best else (fit, better, refined)
+    monkeypatch.setitem(GUIDES, "lump", replace(GUIDES["lump"], forms=lambda *_: forms))
+    guide = cross_fit("lump", (P, Q), 0)
+    assert len(fits) == (FOLDS if base_is_best else 2 * FOLDS)
+    assert guide.fit is refined
+    np.testing.assert_array_equal(guide.at_samples[0], PAIR.log_ratio(P.points))
 
 
 def test_directions_that_do_not_vary_give_finite_values():

@@ -10,7 +10,7 @@ from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample
 from vwkde._models.guides.cross_fit import cross_fit
 from vwkde._models.guides.wave_search import by_chance, find_wave
-from vwkde._models.guides.waves import fit_waves, have_waves
+from vwkde._models.guides.waves import fit_wave, have_waves, wave_forms
 from vwkde._models.log_loss import log_loss
 
 STRENGTH = 1.2
@@ -68,7 +68,7 @@ def test_the_guide_is_the_log_ratio_where_that_is_a_wave():
 
 def test_more_rows_than_find_a_wave_make_its_frequency_exact():
     """The search takes 1,000 rows, and its peak is not quite where the likelihood is largest."""
-    guide = fit_waves(1, *map(sample, wavy(5, 8_000)))
+    guide = fit_wave(*map(sample, wavy(5, 8_000)))
     found = (guide.whitening @ guide.frequencies)[:, 0]
     assert min(np.linalg.norm(found - frequency(5)), np.linalg.norm(found + frequency(5))) < 0.06
     x = np.random.default_rng(2).normal(size=(2_000, 5))
@@ -81,7 +81,7 @@ def test_a_second_wave_is_that_of_the_residuals():
     t = np.sin(4 * x[:, 0]) + np.sin(3 * x[:, 1] + 1)
     p = sample(x[np.log(random.uniform(size=len(x))) < t - 2][:1_500])
     q = sample(random.normal(size=(1_500, 3)))
-    guide = fit_waves(2, p, q)
+    guide = wave_forms(p, q)[1](p, q)
     found = np.abs(guide.whitening @ guide.frequencies)
     np.testing.assert_allclose(found[:, np.argsort(-found[0])], [[4, 0], [0, 3], [0, 0]], atol=0.3)
 
@@ -89,8 +89,8 @@ def test_a_second_wave_is_that_of_the_residuals():
 def test_the_guide_does_not_see_the_axes():
     p, q = wavy(4, 500)
     turn = special_ortho_group.rvs(4, random_state=0)
-    one = fit_waves(1, sample(p), sample(q))
-    other = fit_waves(1, sample(p @ turn), sample(q @ turn))
+    one = fit_wave(sample(p), sample(q))
+    other = fit_wave(sample(p @ turn), sample(q @ turn))
     assert np.corrcoef(one(p), other(p @ turn))[0, 1] > 0.99
 
 
@@ -127,7 +127,7 @@ def test_pairs_of_x_and_y_are_left_out():
 def test_rows_that_are_all_equal_have_no_waves():
     same = sample(np.ones((120, 2)))
     assert not have_waves(same, same)
-    np.testing.assert_array_equal(fit_waves(1, same, same)(same.points), np.zeros(120))
+    np.testing.assert_array_equal(fit_wave(same, same)(same.points), np.zeros(120))
 
 
 def test_the_default_sees_a_wave_through_several_columns():

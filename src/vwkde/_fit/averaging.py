@@ -11,6 +11,7 @@ missed makes the samples look more alike: averages use the one in which they are
 also tells how much may be missed altogether; see `_answers/uncertainty.py`.
 """
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import chain, compress
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute import parallel
 from vwkde._data.validation import Array
-from vwkde._fit.candidates import Candidate, Coordinates, Space, judged_by_all_rows, on_all_rows
+from vwkde._fit.candidates import Candidate, Coordinates, FormKey, Space, judged_by_all_rows, on_all_rows
 from vwkde._fit.few_centres import QUICK_COLUMNS
 from vwkde._fit.guided_ratio import Ratio
 from vwkde._fit.kernel_estimate import Numerics
@@ -34,7 +35,7 @@ _FARTHEST = 1e9
 _MANY_ROWS = 10_000
 """Rows of each sample that decide, if there are many more, which candidates are fitted to all of them."""
 _LEAST_OF_STACK = 0.1
-"""Mean coefficient in the stack that makes a candidate worth fitting to all rows, if it has no other share."""
+"""Mean coefficient in the stack that makes a guide worth fitting to many rows, if it has no other share."""
 _WIDTHS_AGAIN = 2.0 ** np.arange(-1.5, 1.5, 0.5)
 """Bandwidths, in units of Scott's, that are tried again with more rows."""
 
@@ -125,9 +126,12 @@ def average_of(
     support more, and may have outliers that ruin a candidate. With `stacked`, averages use the stack too.
     """
     judged, ways = candidates, combine(candidates, numerics.seed, stacked)
-    for most in _rounds(spaces):
+    rounds = _rounds(spaces)
+    for most in rounds:
         part = spaces if most is None else [space.thinned(numerics.seed, most) for space in spaces]
-        used = _worth_fitting(judged, ways, _LEAST_OF_STACK if judged is not candidates else 0.0)
+        least_of_guides = _LEAST_OF_STACK if len(rounds) > 1 else 0.0
+        least_of_sums = _LEAST_OF_STACK if judged is not candidates else 0.0
+        used = _worth_fitting(judged, ways, least_of_guides, least_of_sums)
         more = part[0].rows / judged[0].space.rows
         if more > 1 and bandwidth is None:
             used &= _promise(judged, more)
@@ -181,14 +185,31 @@ def _refit(
     return judged, list(chain(*fitted)), list(chain(*order))
 
 
-def _worth_fitting(candidates: list[Candidate], ways: Ways, least_of_stack: float) -> NDArray[np.bool_]:
+def _worth_fitting(
+    candidates: list[Candidate], ways: Ways, least_of_guides: float, least_of_sums: float
+) -> NDArray[np.bool_]:
     """Mark the candidates with a share, at single points or in averages, by all rows or by those outside a fold.
 
-    A share in the stack counts if the mean of its coefficients exceeds a least one.
+    A share in the stack counts if the mean coefficient exceeds a least one; that of a guide includes all bandwidths.
+    Kernel sums gain so much from more rows that a few thousand do not decide about them.
     """
-    in_stack = ways.stack.shares.mean(axis=0) > least_of_stack if ways.stack else np.zeros(len(candidates), dtype=bool)
+    in_stack = np.zeros(len(candidates), dtype=bool)
+    if ways.stack:
+        coefficients = ways.stack.shares.mean(axis=0)
+        alone = np.array([c.bandwidth is None for c in candidates])
+        of_guides = (coefficients > 0) & (_of_forms(candidates, coefficients) > least_of_guides)
+        in_stack = np.where(alone, of_guides, coefficients > least_of_sums)
     knows_nothing = [c.bandwidth is None and c.form.guide.form is None for c in candidates]
     return np.asarray(np.any([ways.pointwise, ways.average, *ways.mean.shares, in_stack, knows_nothing], axis=0))
+
+
+def _of_forms(candidates: list[Candidate], coefficients: Floats) -> Floats:
+    """Return, for each candidate, the sum of the coefficients of its form in its space."""
+    forms = [(c.space.name, c.form.key) for c in candidates]
+    totals: dict[tuple[str, FormKey], float] = defaultdict(float)
+    for form, coefficient in zip(forms, coefficients, strict=True):
+        totals[form] += coefficient
+    return np.array([totals[form] for form in forms])
 
 
 def _best_sums(candidates: list[Candidate], used: NDArray[np.bool_], judged_by_many: bool) -> NDArray[np.bool_]:

@@ -177,7 +177,8 @@ def _best_freedom(squares: Floats, log_variance: Floats, weight: Floats) -> floa
 
 def _counting(features: Floats, used: Floats, credit: Floats, weight: Floats) -> Ints:
     """Return the features on which the scale clearly depends beyond those that are used."""
-    left = features - used @ np.linalg.lstsq(used * np.sqrt(weight)[:, None], features * np.sqrt(weight)[:, None])[0]
+    weighted = used.T * weight
+    left = features - used @ np.linalg.lstsq(weighted @ used, weighted @ features)[0]
     slope = left.T @ (weight * credit)
     error = np.sqrt((left**2).T @ (weight * credit**2)) + np.finfo(np.float64).tiny
     return np.flatnonzero(np.abs(slope) > _CLEARLY * error)

@@ -23,9 +23,9 @@ from vwkde._models.guides.densities import (
     mixture_forms,
 )
 from vwkde._models.guides.independent import have_independent_columns, independent_forms
-from vwkde._models.guides.kind import Fit, GuideKind
+from vwkde._models.guides.kind import Fit, GuideKind, Refinement
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
-from vwkde._models.guides.lump import fit_lumps, fit_tilted_lumps, have_lumps
+from vwkde._models.guides.lump import fit_lumps, have_lumps, tilted
 from vwkde._models.guides.network import have_several_columns, network_forms
 from vwkde._models.guides.paired_mixtures import grown_pair, paired_mixture_forms
 from vwkde._models.guides.radial import fit_radial, have_shells
@@ -99,7 +99,7 @@ GUIDES: dict[str, GuideKind] = {
         threads_from=50_000,
     ),
     "lump": GuideKind(
-        _always(fit_lumps, fit_tilted_lumps),
+        _always(fit_lumps, Refinement(fit_lumps, tilted)),
         fewest_rows=100,
         affine=True,
         normal_scores_up_to=0,

@@ -17,7 +17,7 @@ from vwkde._data.sample import Sample
 from vwkde._models.folds import known_folds
 from vwkde._models.guides import GUIDES
 from vwkde._models.guides.classifiers import fit_classifier
-from vwkde._models.guides.kind import WORTH_THREADS, Fit, Guide, GuideKind, NoisyGuide
+from vwkde._models.guides.kind import WORTH_THREADS, Fit, Guide, GuideKind, NoisyGuide, Refinement
 from vwkde._models.held_out import moments_suffice, without_each_fold
 from vwkde._models.log_loss import AtBoth, log_loss
 from vwkde._runtime.lazy import lazy
@@ -181,10 +181,13 @@ def _best_form(guide: Any, kind: GuideKind | None, samples: Samples, seed: int, 
     hasty = kind is not None and kind.grows(samples[0].points.shape[1]) and min(map(len, samples)) >= _MANY_ROWS
     first_folds = _FIRST_FOLDS if hasty else FOLDS
 
-    def models_of(form: Fit, numbers: range) -> list[Guide]:
+    def models_of(form: Fit, numbers: range, before: CrossFitted | None = None) -> list[Guide]:
         def without(fold: int) -> Guide:
+            numerator, denominator = (rows_without(fold) for rows_without in learnt_from)
             with parallel.single_threaded():
-                return form(*(rows_without(fold) for rows_without in learnt_from))
+                if before and isinstance(form, Refinement) and form.base is before.fit:
+                    return form.refine(before.models[fold], numerator, denominator)
+                return form(numerator, denominator)
 
         return list(parallel.run(without, numbers, "guides"))
 
@@ -193,10 +196,10 @@ def _best_form(guide: Any, kind: GuideKind | None, samples: Samples, seed: int, 
 
     best = collected(forms[0], models_of(forms[0], range(FOLDS)))
     for form in forms[1:]:
-        models = models_of(form, range(first_folds))
+        models = models_of(form, range(first_folds), best)
         if not _is_better(collected(form, models), best, samples, folds):
             break
-        models += models_of(form, range(first_folds, FOLDS))
+        models += models_of(form, range(first_folds, FOLDS), best)
         more_flexible = collected(form, models)
         if not _is_better(more_flexible, best, samples, folds):
             break

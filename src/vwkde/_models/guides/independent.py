@@ -45,7 +45,8 @@ class IndependentColumns:
 
     def log_density(self, x: Floats) -> Floats:
         """Return log p, normalised."""
-        return self.shapes.log_density((x - self.centre) @ self.axes).sum(axis=1) + np.linalg.slogdet(self.axes)[1]
+        y = _along(self.axes, x - self.centre)
+        return self.shapes.log_density(y).sum(axis=0) + np.linalg.slogdet(self.axes)[1]
 
 
 def independent_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
@@ -75,8 +76,8 @@ def have_independent_columns(numerator: Sample, denominator: Sample) -> bool:
 def _gain(sample: Sample) -> float:
     """Return by how much the criterion of independent columns is below that of a Gaussian, per row."""
     columns, rows = sample.points.shape[1], _rows_of(sample)
-    axes = _first_axes([rows])
-    likelihood = rows.share @ fit_shapes(rows.x @ axes, rows.share).log_density(rows.x @ axes).sum(axis=1)
+    y = _along(_first_axes([rows]), rows.x)
+    likelihood = fit_shapes(y, rows.share).log_density(y).sum(axis=0) @ rows.share
     gaussian = -0.5 * columns * np.log(2 * np.pi * np.e)
     more = (3 * PARTS - 3) * columns + columns * (columns - 1) / 2
     return float(likelihood - gaussian - more / sample.effective_rows)
@@ -104,7 +105,12 @@ def independent_columns(samples: Sequence[Sample]) -> list[IndependentColumns]:
 
 
 def _shapes(rows: list[_Rows], axes: Floats) -> list[ColumnShapes]:
-    return [fit_shapes(part.x @ axes, part.share) for part in rows]
+    return [fit_shapes(_along(axes, part.x), part.share) for part in rows]
+
+
+def _along(axes: Floats, x: Floats) -> Floats:
+    """Return rows along axes, of shape (axes, rows)."""
+    return np.asarray(axes.T @ x.T)
 
 
 def _first_axes(rows: list[_Rows]) -> Floats:
@@ -124,7 +130,7 @@ def _most_likely_axes(rows: list[_Rows], axes: Floats, shapes: list[ColumnShapes
     identity = np.eye(len(axes))
 
     def likelihood(at: Floats) -> float:
-        logs = [p.share @ s.log_density(p.x @ at).sum(axis=1) for p, s in zip(rows, shapes, strict=True)]
+        logs = [s.log_density(_along(at, p.x)).sum(axis=0) @ p.share for p, s in zip(rows, shapes, strict=True)]
         return float(np.mean(logs) + np.linalg.slogdet(at)[1])
 
     reached = likelihood(axes)
@@ -148,11 +154,11 @@ def _change(rows: list[_Rows], axes: Floats, shapes: list[ColumnShapes]) -> Floa
     """Return the relative change of the axes, by which column i gains a part of column j."""
     slopes, curvatures = [], []
     for part, shape in zip(rows, shapes, strict=True):
-        y = part.x @ axes
+        y = _along(axes, part.x)
         score = shape.score(y)
-        slopes.append((score.T * part.share) @ y - np.eye(len(axes)))
-        curvature = np.outer(part.share @ score**2, part.share @ y**2)
-        np.fill_diagonal(curvature, np.maximum(part.share @ (score * y) ** 2 - 1, _LEAST_CURVATURE))
+        slopes.append((score * part.share) @ y.T - np.eye(len(axes)))
+        curvature = np.outer(score**2 @ part.share, y**2 @ part.share)
+        np.fill_diagonal(curvature, np.maximum((score * y) ** 2 @ part.share - 1, _LEAST_CURVATURE))
         curvatures.append(curvature)
     slope, curvature = np.mean(slopes, axis=0), np.mean(curvatures, axis=0)
     # columns that are normal can be rotated freely: there the determinant is zero

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,18 @@ WORTH_THREADS = 100_000
 """Numbers in the samples from which most models gain by several threads."""
 Fit = Callable[[Sample, Sample], Guide]
 """Fits a guide to a numerator and a denominator."""
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """A form that adds something to the models of another one, which need not be fitted again where they are known."""
+
+    base: Fit
+    refine: Callable[[Any, Sample, Sample], Guide]
+
+    def __call__(self, numerator: Sample, denominator: Sample) -> Guide:
+        """Fit a model of the other form, and refine it."""
+        return self.refine(self.base(numerator, denominator), numerator, denominator)
 
 
 @dataclass(frozen=True)

@@ -84,9 +84,9 @@ def fit_lumps(numerator: Sample, denominator: Sample) -> Lumps:
     return Lumps(_fit_lump(numerator, denominator), _fit_lump(denominator, numerator))
 
 
-def fit_tilted_lumps(numerator: Sample, denominator: Sample) -> Lumps:
-    """Fit the same, and a linear function of the columns for the means of all rows."""
-    return replace(fit_lumps(numerator, denominator), tilt=fit_shared_gaussians(numerator, denominator))
+def tilted(lumps: Lumps, numerator: Sample, denominator: Sample) -> Lumps:
+    """Return the guide with a linear function of the columns in addition, for the means of all rows."""
+    return replace(lumps, tilt=fit_shared_gaussians(numerator, denominator))
 
 
 def have_lumps(numerator: Sample, denominator: Sample) -> bool:

@@ -16,6 +16,7 @@ from vwkde._models.student import fit_student
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Singles = NDArray[np.float32]
 
 _COUNTS = 5, 8, 12, 18, 27, 40
 """Numbers of neighbours that may be a cluster."""
@@ -75,14 +76,14 @@ def outer_rows(sample: Sample, other: Sample) -> Floats | None:
     return np.asarray(own.points[rows[rows < len(own)]])
 
 
-def _expected(sample: Sample, distances: Floats, counts: Ints, reach: Floats) -> Floats:
+def _expected(sample: Sample, distances: Singles, counts: Ints, reach: Singles) -> Floats:
     """Return how many rows the balls should have, by the density at the rows in them; distances are squared.
 
     Around an outlier the density is much higher at most rows of a ball than in its middle. Where the density in the
     middle shows no crowd, that at the other rows does not either.
     """
     d = sample.points.shape[1]
-    volume = np.exp(0.5 * d * np.log(np.pi * np.maximum(reach, _TINY)) - gammaln(d / 2 + 1))
+    volume = np.exp(0.5 * d * np.log(np.pi * np.maximum(reach, _TINY, dtype=np.float64)) - gammaln(d / 2 + 1))
     density = np.exp(fit_student(sample).log_density(sample.points))
     expected: Floats = len(sample) * np.minimum(density[:, None] * volume, 1.0)
     doubtful = np.flatnonzero((_gain_of_balls(counts + 1, expected) > _CROWDED).any(axis=1))
@@ -92,14 +93,14 @@ def _expected(sample: Sample, distances: Floats, counts: Ints, reach: Floats) ->
     return expected
 
 
-def _nearest(distances: Floats, count: int) -> Ints:
+def _nearest(distances: Singles, count: int) -> Ints:
     """Return the places of the smallest distances in each line, in increasing order."""
     some = np.argpartition(distances, count - 1, axis=1)[:, :count]
     order = np.argsort(np.take_along_axis(distances, some, axis=1), axis=1)
     return np.take_along_axis(some, order, axis=1)
 
 
-def _count_within(distances: Floats, reach: Floats) -> Ints:
+def _count_within(distances: Singles, reach: Singles) -> Ints:
     """Return how many of the distances from each centre are within each of its reaches."""
     return np.stack([(distances <= each[:, None]).sum(axis=1) for each in reach.T], axis=1)
 
@@ -117,6 +118,6 @@ def _gain_of_parts(own: Ints, others: Ints, sizes: tuple[int, int]) -> Floats:
     return np.where(own > part * both, gain, 0.0)
 
 
-def _distances(x: Floats, y: Floats) -> Floats:
-    """Return the squared distances between rows."""
-    return np.maximum((x**2).sum(axis=1)[:, None] + (y**2).sum(axis=1) - 2 * x @ y.T, 0.0)
+def _distances(x: Floats, y: Floats) -> Singles:
+    """Return the squared distances between rows, rounded to single precision, in which they are sorted faster."""
+    return np.maximum((x**2).sum(axis=1)[:, None] + (y**2).sum(axis=1) - 2 * x @ y.T, 0.0).astype(np.float32)

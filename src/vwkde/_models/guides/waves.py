@@ -10,7 +10,6 @@ likelihood of all rows, of which the search knows the neighbourhood.
 """
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from scipy.special import expit
 from vwkde._coordinates.axes import principal_axes
 from vwkde._data.sample import Sample
 from vwkde._models.gaussian import pooled_covariance
-from vwkde._models.guides.kind import Fit
+from vwkde._models.guides.kind import Fit, Refinement
 from vwkde._models.guides.logistic import quadratic_features
 from vwkde._models.guides.regression import fit_line
 from vwkde._models.guides.residuals import RIDGE, shares, unexplained
@@ -131,21 +130,28 @@ class Waves:
 def wave_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
     """Return the guide with one wave, and with more."""
     del numerator, denominator
-    return tuple(partial(fit_waves, count) for count in range(1, _MOST_WAVES + 1))
+    forms: list[Fit] = [fit_wave]
+    while len(forms) < _MOST_WAVES:
+        forms.append(Refinement(forms[-1], add_wave))
+    return tuple(forms)
 
 
-def fit_waves(count: int, numerator: Sample, denominator: Sample) -> Waves:
-    """Fit a logistic regression on the columns and on some waves, which are found one after another."""
+def fit_wave(numerator: Sample, denominator: Sample) -> Waves:
+    """Fit a logistic regression on the columns and on one wave."""
     samples = numerator, denominator
     guide = _constant(samples)
+    return add_wave(guide.fitted(_thinned(samples, _MORE_ROWS)) if guide.whitening.size else guide, *samples)
+
+
+def add_wave(guide: Waves, numerator: Sample, denominator: Sample) -> Waves:
+    """Return the guide with one more wave, fitted to these rows."""
+    samples = numerator, denominator
     if not guide.whitening.size:  # rows that are all equal, without the few that differ
         return guide
     few, more = _thinned(samples, _MOST_ROWS), _thinned(samples, _MORE_ROWS)
-    guide = guide.fitted(more)
-    for _ in range(count):
-        guide = guide.with_wave(few).fitted(more)
-        if more is not few:
-            guide = guide.sharpened(more)
+    guide = guide.with_wave(few).fitted(more)
+    if more is not few:
+        guide = guide.sharpened(more)
     return guide if more is samples else guide.sharpened(samples)
 
 
