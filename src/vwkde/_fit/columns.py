@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_expit
 
 from vwkde._data.sample import Sample
+from vwkde._models import exponentials
 from vwkde._models.folds import deal_folds
 
 Floats = NDArray[np.float64]
@@ -62,7 +62,7 @@ class _Rows:
         logs = np.log(np.maximum(sums, _TINY))
         sign = np.where(self.side[rows] == 0, 1, -1).astype(np.float32)
         signed = np.clip(logs[0] - logs[1], -_LARGEST, _LARGEST) * sign.reshape(-1, *[1] * (logs.ndim - 2))
-        return np.asarray(-log_expit(signed), dtype=np.float32)
+        return np.asarray(exponentials.loss(signed), dtype=np.float32)
 
 
 def informative_columns(samples: tuple[Sample, Sample], seed: int) -> Ints:

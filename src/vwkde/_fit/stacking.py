@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit
 
 from vwkde._data.sample import Sample
+from vwkde._models.exponentials import loss_and_wrong
 from vwkde._models.log_loss import AtBoth
 
 Floats = NDArray[np.float64]
@@ -42,10 +42,11 @@ def fit_stack(log_ratios: list[AtBoth], start: Floats, samples: tuple[Sample, Sa
 
     def loss_and_slope(parameters: Floats) -> tuple[float, Floats]:
         coefficients, level = parameters[:-1], parameters[-1]
-        at_p, at_q = p @ coefficients + level, q @ coefficients + level
+        p_terms, p_wrong = loss_and_wrong(p @ coefficients + level)
+        q_terms, q_wrong = loss_and_wrong(-q @ coefficients - level)
         away = coefficients - start
-        loss = -p_weight @ log_expit(at_p) - q_weight @ log_expit(-at_q) + 0.5 * ridge * away @ away
-        p_slope, q_slope = -p_weight * expit(-at_p), q_weight * expit(at_q)
+        loss = p_weight @ p_terms + q_weight @ q_terms + 0.5 * ridge * away @ away
+        p_slope, q_slope = -p_weight * p_wrong, q_weight * q_wrong
         slope = p_slope @ p + q_slope @ q + ridge * away
         return float(loss), np.append(slope, p_slope.sum() + q_slope.sum())
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit
 
 from vwkde._compute import parallel
 from vwkde._data.sample import Sample
+from vwkde._models import exponentials
 
 Floats = NDArray[np.float64]
 AtBoth = tuple[Floats, Floats]
@@ -28,7 +28,7 @@ def loss_terms(log_ratios: AtBoth) -> AtBoth:
 
 
 def _loss_on(side: int) -> Callable[[Floats], Floats]:
-    return lambda u: np.asarray(-log_expit(side * u))
+    return lambda u: exponentials.loss(side * u)
 
 
 def mean_loss(terms: AtBoth, samples: tuple[Sample, Sample]) -> float:
@@ -62,13 +62,14 @@ def _without_noise_on(side: int, variance: Floats) -> Callable[[Floats, Floats, 
 
 
 def _raised_by_little(margin: Floats, variance: Floats) -> Floats:
-    return np.asarray(0.5 * variance * expit(margin) * expit(-margin))
+    _, wrong = exponentials.loss_and_wrong(margin)
+    return np.asarray(0.5 * variance * wrong * (1 - wrong))
 
 
 def _raised_by_much(margin: Floats, variance: Floats) -> Floats:
     spread = np.sqrt(variance)
-    with_noise = [-log_expit(margin + node * spread) for node in _NODES]
-    return np.asarray(np.average(with_noise, axis=0, weights=_NODE_WEIGHTS) + log_expit(margin))
+    with_noise = [exponentials.loss(margin + node * spread) for node in _NODES]
+    return np.asarray(np.average(with_noise, axis=0, weights=_NODE_WEIGHTS) - exponentials.loss(margin))
 
 
 def fall_of_loss(before: AtBoth, after: AtBoth, samples: tuple[Sample, Sample]) -> tuple[float, float]:

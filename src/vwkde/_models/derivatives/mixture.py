@@ -13,13 +13,13 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from vwkde._compute import parallel
 from vwkde._data.sample import effective_rows
 from vwkde._models.derivatives.components import TOLERANCE, Components, MakeRows, fit_components, refit_components
 from vwkde._models.derivatives.full import full_rows
 from vwkde._models.derivatives.tied import TiedRows
+from vwkde._models.exponentials import log_sum
 from vwkde._models.gaussian import GaussianModel, fit_gaussian
 
 Floats = NDArray[np.float64]
@@ -90,7 +90,7 @@ class MixtureDerivatives:
 
     def log_density(self, x: Floats) -> Floats:
         """Return log p, normalised."""
-        return np.asarray(logsumexp(self._log_joint(x), axis=0))
+        return log_sum(self._log_joint(x))
 
     def _log_joint(self, x: Floats) -> Floats:
         peaks = np.log(self.weights) + self.log_normalisers

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from vwkde._models.derivatives.components import Components, shares_of
+from vwkde._models.exponentials import log_sum
 from vwkde._models.student import student_log_density
 
 Floats = NDArray[np.float64]
@@ -58,7 +58,7 @@ class ColumnShapes:
 
     def log_density(self, y: Floats) -> Floats:
         """Return the log density of every value."""
-        of_mixtures = np.asarray(logsumexp(_logits(_Values.of(y), self.mixtures), axis=0))
+        of_mixtures = log_sum(_logits(_Values.of(y), self.mixtures))
         return np.where(self.heavy, self.students.log_density(y), of_mixtures)
 
     def score(self, y: Floats) -> Floats:
@@ -82,7 +82,7 @@ class _Values(NamedTuple):
 def fit_shapes(y: Floats, share: Floats) -> ColumnShapes:
     """Fit the density of each column; `share` are the shares of the rows, which sum to one."""
     students, mixtures = _students(y, share), _mixtures(y, share)
-    rise = logsumexp(_logits(_Values.of(y), mixtures), axis=0) @ share - students.log_density(y) @ share
+    rise = log_sum(_logits(_Values.of(y), mixtures)) @ share - students.log_density(y) @ share
     more, rows = 3 * PARTS - 1 - len(students), len(share)
     return ColumnShapes(students, mixtures, (rise < 0.5 * more * np.log(rows) / rows)[:, None])
 

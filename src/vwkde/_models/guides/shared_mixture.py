@@ -11,11 +11,11 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from vwkde._data.order import canonical_order
 from vwkde._data.sample import Sample
 from vwkde._models.derivatives.components import Components, fit_components, shares_of
+from vwkde._models.exponentials import log_sum
 from vwkde._models.gaussian import pooled_covariance
 from vwkde._models.guides.kind import Fit
 
@@ -44,7 +44,7 @@ class SharedMixture:
     def __call__(self, x: Floats) -> Floats:
         """Return the log ratio of the two mixtures."""
         shares, densities = np.log(self.components.weights), _log_densities(self.components, x)
-        p, q = (logsumexp(densities + share[:, None], axis=0) for share in shares)
+        p, q = (log_sum(densities + share[:, None]) for share in shares)
         return np.asarray(p - q)
 
 
