@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from threadpoolctl import ThreadpoolController
 
+from vwkde._compute.cores import allowed_cores
 from vwkde._runtime.progress import track
 from vwkde._runtime.shared import Shared
 
@@ -84,11 +85,7 @@ def _allowed_threads() -> int:
     return max(1, min(limits)) if limits else _machine_threads()
 
 
-@cache
-def _machine_threads() -> int:
-    import joblib
-
-    return int(joblib.cpu_count())
+_machine_threads = cache(allowed_cores)
 
 
 def block_rows(bytes_per_row: int, memory_budget: int) -> int:

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
 from scipy.spatial.distance import cdist
 
 from vwkde._compute import parallel
@@ -110,8 +110,10 @@ def fit_kernel(
     trials = (trial for model in models for trial in _try_ridges(model, x, weight, folds))
     best = min(trials, key=lambda trial: trial.loss)
     by_gaussian = score_matching_terms(base.score(x), base.laplacian_over_density(x))
-    better = is_gain(by_gaussian, best.held_out(x, folds), weight)
-    return best.model if better and not _is_heaped(best.model, x, weight) else empty
+    if not is_gain(by_gaussian, best.held_out(x, folds), weight):
+        return empty
+    fitted = best.fitted()
+    return empty if _is_heaped(fitted, x, weight) else fitted
 
 
 @dataclass(frozen=True)
@@ -135,16 +137,25 @@ class _Objective:
         """Return the coefficients of the lowest mean loss plus penalty."""
         matrix = self.curvature + self.weight * penalty
         matrix[np.diag_indices(len(matrix))] += 1e-12 * np.trace(matrix)  # larger than the rounding errors
-        return -cho_solve(cho_factor(matrix, overwrite_a=True, check_finite=False), self.slope, check_finite=False)
+        # LAPACK itself: hundreds of small systems are solved, and the checks around it would take as long
+        _, minimiser, failed = dposv(matrix, -self.slope, lower=True, overwrite_a=True)
+        if failed:
+            raise np.linalg.LinAlgError("the curvature of the loss is not positive")
+        return np.asarray(minimiser)
 
 
 @dataclass(frozen=True)
 class _Trial:
-    """A model fitted to all rows, one without each fold, and the loss of these at the held-out rows."""
+    """A model without each fold, their loss at the held-out rows, and how to fit the model to all rows."""
 
-    model: KernelDerivatives
     without: list[KernelDerivatives]
     loss: float
+    whole: _Objective
+    penalty: Floats
+
+    def fitted(self) -> KernelDerivatives:
+        """Return the model of all rows."""
+        return replace(self.without[0], coefficients=self.whole.minimiser(self.penalty))
 
     def held_out(self, x: Floats, folds: Folds) -> Floats:
         """Return the loss at every row of the model that has not seen it."""
@@ -159,11 +170,11 @@ def _try_ridges(model: KernelDerivatives, x: Floats, weight: Floats, folds: Fold
     between, norm = model.kernel(model.basis)
     parts = [_objective(model, between, x[fold], weight[fold]) for fold in folds]
     whole = sum(parts[1:], parts[0])
-    objectives = [whole, *(whole - part for part in parts)]
+    objectives = [whole - part for part in parts]
     for ridge in _RIDGES:
-        fitted, *without = [replace(model, coefficients=each.minimiser(ridge * norm)) for each in objectives]
+        without = [replace(model, coefficients=each.minimiser(ridge * norm)) for each in objectives]
         loss = sum(part.at(other.coefficients) for part, other in zip(parts, without, strict=True))
-        yield _Trial(fitted, without, loss)
+        yield _Trial(without, loss, whole, ridge * norm)
 
 
 def _objective(model: KernelDerivatives, between: Floats, x: Floats, weight: Floats) -> _Objective:
