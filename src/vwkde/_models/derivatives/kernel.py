@@ -167,13 +167,18 @@ class _Trial:
 
 
 def _try_ridges(model: KernelDerivatives, x: Floats, weight: Floats, folds: Folds) -> Iterator[_Trial]:
+    """Yield the trials of ever smaller ridges, as long as the loss falls."""
     between, norm = model.kernel(model.basis)
     parts = [_objective(model, between, x[fold], weight[fold]) for fold in folds]
     whole = sum(parts[1:], parts[0])
     objectives = [whole - part for part in parts]
+    least = np.inf
     for ridge in _RIDGES:
         without = [replace(model, coefficients=each.minimiser(ridge * norm)) for each in objectives]
         loss = sum(part.at(other.coefficients) for part, other in zip(parts, without, strict=True))
+        if loss > least:
+            break
+        least = loss
         yield _Trial(without, loss, whole, ridge * norm)
 
 
