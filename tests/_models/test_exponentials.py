@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, log_expit, logsumexp
 
-from vwkde._models.exponentials import log_sum, loss, loss_and_wrong
+from vwkde._models.exponentials import chance_of, log_sum, loss, loss_and_wrong
 
 MARGINS = np.concatenate([np.linspace(-40, 40, 401), [-1e9, -800.0, 800.0, 1e9, -np.inf, np.inf]])
 
@@ -14,6 +14,7 @@ def test_losses_and_chances():
     losses, wrong = loss_and_wrong(MARGINS)
     np.testing.assert_array_equal(losses, loss(MARGINS))
     np.testing.assert_allclose(wrong, expit(-MARGINS), rtol=1e-14)
+    np.testing.assert_allclose(chance_of(MARGINS), expit(MARGINS), rtol=1e-14)
 
 
 @pytest.mark.parametrize("shape", [(1, 5), (4, 1), (7, 30), (3, 2, 9)])

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit
 
 from vwkde._answers.functionals import KINDS, AtSample
 from vwkde._compute import parallel
+from vwkde._models.exponentials import chance_of
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import BiasWarning
 
@@ -26,10 +26,10 @@ def level_error(numerator: AtSample, denominator: AtSample) -> float:
     """
 
     def gap(shift: float) -> float:
-        return numerator.mean_of(lambda u: expit(-u - shift)) - denominator.mean_of(lambda u: expit(u + shift))
+        return numerator.mean_of(lambda u: chance_of(-u - shift)) - denominator.mean_of(lambda u: chance_of(u + shift))
 
-    variance = numerator.variance_of_mean(parallel.elementwise(expit, -numerator.log_ratio))
-    variance += denominator.variance_of_mean(parallel.elementwise(expit, denominator.log_ratio))
+    variance = numerator.variance_of_mean(parallel.elementwise(chance_of, -numerator.log_ratio))
+    variance += denominator.variance_of_mean(parallel.elementwise(chance_of, denominator.log_ratio))
     if abs(gap(0.0)) <= _CLEARLY * np.sqrt(variance):
         return 0.0
     far = 50.0 + max(np.abs(numerator.log_ratio).max(), np.abs(denominator.log_ratio).max())

@@ -25,10 +25,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, logsumexp
+from scipy.special import logsumexp
 
 from vwkde._compute import parallel
 from vwkde._data.sample import effective_rows, variance_of_mean
+from vwkde._models.exponentials import chance_of, loss, loss_and_wrong
 
 Floats = NDArray[np.float64]
 
@@ -125,10 +126,16 @@ class Integral:
         return 0.5 * (plugged_in + one_step), float(np.sqrt(variance))
 
 
+def _certainty(u: Floats) -> Floats:
+    """Return log 2 + c·log c + (1 − c)·log(1 − c), where c = 1/(1 + exp(−u))."""
+    losses, wrong = loss_and_wrong(u)
+    return np.asarray(np.log(2) - losses - wrong * u)
+
+
 _JENSEN_SHANNON = Integral(  # the mean of KL(p ‖ m) and KL(q ‖ m), m = (p + q)/2
-    lambda u: np.log(2) + expit(u) * log_expit(u) + expit(-u) * log_expit(-u),
-    lambda u: 0.5 * (np.log(2) + log_expit(u)),
-    lambda u: 0.5 * (np.log(2) + log_expit(-u)),
+    _certainty,
+    lambda u: 0.5 * (np.log(2) - loss(u)),
+    lambda u: 0.5 * (np.log(2) - loss(-u)),
     curvature=0.25,
     power=1.0,
 )
@@ -148,7 +155,7 @@ def _affinity(order: float) -> Integral:
     for the orders zero and one, as the integral is, whatever the level of the log ratio.
     """
     return Integral(
-        lambda u: 2 * np.exp(order * u) * expit(-u) - (2 * order - 1) * np.tanh(u / 2),
+        lambda u: 2 * np.exp(order * u) * chance_of(-u) - (2 * order - 1) * np.tanh(u / 2),
         lambda u: order * np.exp((order - 1) * u),
         lambda u: (1 - order) * np.exp(order * u),
         curvature=order * (order - 1),

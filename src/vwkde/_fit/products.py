@@ -20,10 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, ndtri
+from scipy.special import ndtri
 
 from vwkde._coordinates.products import FUNCTIONS, Factor, Product, edges_of, wave
 from vwkde._data.sample import Sample
+from vwkde._models.exponentials import chance_of
 from vwkde._models.log_loss import AtBoth
 
 Floats = NDArray[np.float64]
@@ -63,7 +64,7 @@ class Residuals:
     def of(cls, log_ratios: AtBoth, samples: Samples) -> "Residuals":
         """Return the residuals of a log ratio, given at the rows of both samples."""
         p, q = (sample.weight / sample.weight.sum() for sample in samples)
-        left = np.concatenate([p * expit(-log_ratios[0]), -q * expit(log_ratios[1])])
+        left = np.concatenate([p * chance_of(-log_ratios[0]), -q * chance_of(log_ratios[1])])
         per_row = [1 / (share @ share) / s.effective_rows for share, s in zip((p, q), samples, strict=True)]
         return cls(left, np.concatenate([p, q]), float(np.sqrt(max(1.0, *per_row))))
 

@@ -22,6 +22,12 @@ def loss(margin: Floats) -> Floats:
     return np.asarray(np.log1p(np.exp(-np.abs(margin))) - np.minimum(margin, 0.0))
 
 
+def chance_of(log_odds: Floats) -> Floats:
+    """Return 1 / (1 + exp(−log_odds))."""
+    small = np.exp(-np.abs(log_odds))
+    return np.asarray(np.where(log_odds > 0, 1.0, small) / (1 + small))
+
+
 def loss_and_wrong(margin: Floats) -> tuple[Floats, Floats]:
     """Return log(1 + exp(−margin)) and the chance 1 / (1 + exp(margin)); both need one exponential."""
     small = np.exp(-np.abs(margin))

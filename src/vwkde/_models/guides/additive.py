@@ -11,10 +11,11 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, expit
+from scipy.special import chdtrc
 
 from vwkde._compute import parallel
 from vwkde._data.sample import Sample
+from vwkde._models.exponentials import chance_of
 from vwkde._models.guides.kind import Fit
 from vwkde._models.guides.regression import Line, fit_line
 from vwkde._models.guides.splines import KNOTS, AdditiveSplines
@@ -117,7 +118,7 @@ def _fitted(binned: Samples, rows: float, knots: int) -> Floats:
 def _looks_finer(binned: Samples, rows: float, log_odds: Floats) -> bool:
     """Return whether the bins, or some next to each other, have rows of one sample that the log odds do not expect."""
     p, q = (sample.weight * rows / len(sample) for sample in binned)
-    chance = expit(log_odds)
+    chance = chance_of(log_odds)
     surprise = (p - (p + q) * chance) / np.sqrt((p + q) * chance * (1 - chance))
     for width in _WIDTHS:
         groups = len(surprise) // width

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve
-from scipy.special import expit
 
 from vwkde._coordinates.axes import principal_axes
 from vwkde._data.sample import Sample
+from vwkde._models.exponentials import chance_of
 from vwkde._models.gaussian import pooled_covariance
 from vwkde._models.guides.kind import Fit, Refinement
 from vwkde._models.guides.logistic import quadratic_features
@@ -92,7 +92,7 @@ class Waves:
     def _moved(self, samples: Samples) -> "Waves":
         slopes = np.concatenate([self._slopes(sample.points) for sample in samples])
         known = np.append(self.intercept, self.coefficients)
-        chance = expit(slopes[:, : len(known)] @ known)
+        chance = chance_of(slopes[:, : len(known)] @ known)
         share = np.concatenate([shares(sample) for sample in samples])
         products = (slopes * (share * chance * (1 - chance))[:, None]).T @ slopes
         products.flat[:: len(products) + 1] += RIDGE * np.trace(products)
@@ -114,7 +114,7 @@ class Waves:
 
     def _residuals(self, samples: Samples) -> tuple[Floats, Floats]:
         p, q = samples
-        return shares(p) * expit(-self(p.points)), -shares(q) * expit(self(q.points))
+        return shares(p) * chance_of(-self(p.points)), -shares(q) * chance_of(self(q.points))
 
     def _loss(self, samples: Samples) -> float:
         p, q = samples
