@@ -41,9 +41,9 @@ def test_guides_from_moments_are_those_from_copies_of_the_rows(guide, seed, monk
 @pytest.mark.usefixtures("small_blocks")
 def test_what_is_left_without_each_fold():
     sample = samples()[0]
-    folds = known_folds(sample, 0, FOLDS, 5)
+    folds = known_folds(sample, FOLDS, 5)
     mean, root = np.array([0.1, -0.2, 0.3]), np.diag([1.0, 2.0, 0.5])
-    for number, others in enumerate(without_each_fold(sample, 0, FOLDS, 5)):
+    for number, others in enumerate(without_each_fold(sample, FOLDS, 5)):
         copied = sample.subset(folds != number)
         assert len(others) == 0  # nobody can look at rows by mistake
         assert others.total == len(copied)
@@ -56,10 +56,10 @@ def test_what_is_left_without_each_fold():
 @pytest.mark.usefixtures("small_blocks")
 def test_moments_are_computed_once_for_each_seed(monkeypatch):
     sample = samples()[0]
-    first = without_each_fold(sample, 0, FOLDS, 0)
-    other_seed = without_each_fold(sample, 0, FOLDS, 1)
+    first = without_each_fold(sample, FOLDS, 0)
+    other_seed = without_each_fold(sample, FOLDS, 1)
     monkeypatch.setattr(held_out, "_about_each", None)
-    again = without_each_fold(sample, 0, FOLDS, 0)
+    again = without_each_fold(sample, FOLDS, 0)
     np.testing.assert_array_equal(again[2].weighted_moments.mean, first[2].weighted_moments.mean)
     assert (other_seed[2].weighted_moments.mean != first[2].weighted_moments.mean).any()
 

@@ -22,7 +22,7 @@ from vwkde._compute import parallel
 from vwkde._data.sample import Sample
 from vwkde._fit.candidates import Candidate, FormKey
 from vwkde._fit.stacking import fit_stack
-from vwkde._models.folds import known_folds_of_both
+from vwkde._models.folds import known_folds
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._models.log_loss import AtBoth, log_loss, mean_loss
 
@@ -176,7 +176,8 @@ def _rows(samples: tuple[Sample, Sample], parts: tuple[float, float] = (1.0, 1.0
 
 
 def _deal(candidates: list[Candidate], seed: int) -> Folds:
-    return known_folds_of_both(candidates[0].space.samples, FOLDS, seed)
+    p, q = (known_folds(sample, FOLDS, seed) for sample in candidates[0].space.samples)
+    return p, q
 
 
 def _mean_by_fold(candidates: list[Candidate], sound: Mask, seed: int) -> FoldShares:

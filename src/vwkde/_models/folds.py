@@ -26,22 +26,11 @@ def deal_folds(sample: Sample, count: int, random: np.random.Generator) -> Ints:
     return random.permutation(numbers).astype(np.intp)
 
 
-def known_folds(sample: Sample, side: int, count: int, seed: int) -> Ints:
-    """Return the fold of each row of the numerator (side 0) or the denominator (side 1); the sample remembers it.
-
-    The folds of one side must tell nothing about those of the other. Rows are ordered by their distance from the
-    centre, so if equally many rows were dealt alike, rows of both samples with the same rank would share a fold. Then
-    each fold would differ as the other folds do, and what a model learns there by chance would help it here.
-    """
+def known_folds(sample: Sample, count: int, seed: int) -> Ints:
+    """Return the fold of each row, dealt with this seed and in the sample's own way; the sample remembers it."""
     return sample.remember(
-        ("folds", side, count, seed), lambda: deal_folds(sample, count, np.random.default_rng([seed, side]))
+        ("folds", count, seed), lambda: deal_folds(sample, count, np.random.default_rng([seed, sample.deal]))
     )
-
-
-def known_folds_of_both(samples: tuple[Sample, Sample], count: int, seed: int) -> tuple[Ints, Ints]:
-    """Return the folds of the rows of both samples."""
-    p, q = (known_folds(sample, side, count, seed) for side, sample in enumerate(samples))
-    return p, q
 
 
 def folds_of_distinct_rows(

@@ -84,10 +84,10 @@ def moments_suffice(sample: Sample) -> bool:
     return not dependent and sample.rest is None and min(len(sample), sample.effective_rows) >= _MANY_ROWS
 
 
-def without_each_fold(sample: Sample, side: int, count: int, seed: int) -> list[OtherFolds]:
+def without_each_fold(sample: Sample, count: int, seed: int) -> list[OtherFolds]:
     """Return the sample without each of the folds that are dealt with this seed; it remembers their moments."""
-    folds = known_folds(sample, side, count, seed)
-    about = sample.remember(("moments of folds", side, count, seed), lambda: _about_each(sample, folds, count))
+    folds = known_folds(sample, count, seed)
+    about = sample.remember(("moments of folds", count, seed), lambda: _about_each(sample, folds, count))
     none = slice(0)
     return [
         OtherFolds(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute import parallel
 from vwkde._data.sample import Sample
-from vwkde._models.folds import known_folds_of_both
+from vwkde._models.folds import known_folds
 from vwkde._models.guides import GUIDES
 from vwkde._models.guides.classifiers import fit_classifier
 from vwkde._models.guides.kind import WORTH_THREADS, Fit, Guide, GuideKind, NoisyGuide
@@ -176,8 +176,8 @@ def cross_fit(guide: Any, samples: Samples, seed: int, fit: Fit | None = None) -
 
 def _best_form(guide: Any, kind: GuideKind | None, samples: Samples, seed: int, only: Fit | None) -> CrossFitted:
     forms = _forms(kind, samples, seed, only) if kind else (partial(fit_classifier, guide),)
-    folds = known_folds_of_both(samples, FOLDS, seed)
-    learnt_from = [_learnt_from(samples[side], folds[side], side, kind, seed) for side in (0, 1)]
+    folds = tuple(known_folds(sample, FOLDS, seed) for sample in samples)
+    learnt_from = [_learnt_from(sample, fold, kind, seed) for sample, fold in zip(samples, folds, strict=True)]
     hasty = kind is not None and kind.grows(samples[0].points.shape[1]) and min(map(len, samples)) >= _MANY_ROWS
     first_folds = _FIRST_FOLDS if hasty else FOLDS
 
@@ -224,15 +224,13 @@ def _is_better(guide: CrossFitted, other: CrossFitted, samples: Samples, folds: 
     return loss(guide) < loss(other)
 
 
-def _learnt_from(
-    sample: Sample, folds: NDArray[np.intp], side: int, kind: GuideKind | None, seed: int
-) -> Callable[[int], Sample]:
+def _learnt_from(sample: Sample, folds: NDArray[np.intp], kind: GuideKind | None, seed: int) -> Callable[[int], Sample]:
     """Return a function that takes a fold and returns the rows of a sample that a model without it learns from."""
     if kind is None or not kind.by_moments:
         most = kind.most_rows if kind else np.inf
         return lambda fold: sample.thinned_to(np.flatnonzero(folds != fold), most, np.random.default_rng(seed))
     if moments_suffice(sample):
-        return without_each_fold(sample, side, FOLDS, seed).__getitem__
+        return without_each_fold(sample, FOLDS, seed).__getitem__
     if sample.rest is not None:
         sample.rest.gather()
     return lambda fold: sample.subset(folds != fold, keep_rest=True)
