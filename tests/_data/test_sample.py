@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from vwkde._data.sample import Sample, effective_rows, make_sample
+from vwkde._data.sample import Sample, dealt_apart, effective_rows, make_sample
 
 RANDOM = np.random.default_rng(0)
 
@@ -52,3 +52,17 @@ def test_thinned_samples_are_of_rows_that_count():
         assert len(thinned) == 10
         np.testing.assert_array_equal(thinned.weight, 1)
     assert len(sample.thinned(100, RANDOM)) == 20
+
+
+def test_samples_are_dealt_apart_whichever_comes_first():
+    x = np.random.default_rng(3).normal(size=(100, 2))
+    narrow, wide = make_sample(x, np.ones(100)), make_sample(1.1 * x, np.ones(100))
+    assert [sample.deal for sample in dealt_apart(narrow, wide)] == [0, 1]
+    assert [sample.deal for sample in dealt_apart(wide, narrow)] == [1, 0]
+    assert [sample.deal for sample in dealt_apart(narrow, narrow)] == [0, 0]
+
+
+def test_some_rows_of_a_sample_are_dealt_as_it_is():
+    x = np.random.default_rng(3).normal(size=(100, 2))
+    _, wide = dealt_apart(make_sample(x, np.ones(100)), make_sample(1.1 * x, np.ones(100)))
+    assert wide.subset(np.arange(50)).deal == wide.thinned(20, RANDOM).deal == 1

@@ -8,11 +8,13 @@ import pytest
 from vwkde import DensityRatio
 from vwkde._data.sample import Sample, make_unordered_sample
 from vwkde._fit import few_centres
-from vwkde._fit.few_centres import FewCentres, most_centres, with_few_centres
+from vwkde._fit.few_centres import FewCentres, level_by_all_rows, most_centres, with_few_centres
+from vwkde._fit.guided_ratio import GuidedRatio
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.kernel_pair import make_pair
 from vwkde._models.guides import GUIDES
-from vwkde._models.guides.cross_fit import cross_fit
+from vwkde._models.guides.cross_fit import cross_fit, no_guide
+from vwkde._models.log_loss import level_gap
 from vwkde._models.weights.uniform import UniformWeight
 from vwkde.datasets import mean_difference
 
@@ -106,3 +108,40 @@ def test_the_diagnostics_tell_how_many_rows_a_guide_learnt_from(monkeypatch):
     p, q = mean_difference(4, 1.0).sample(400, random_state=1)
     diagnostics = DensityRatio(guide="logistic").fit(p, q[:120]).diagnostics_
     assert diagnostics["rows_learnt"] == [100, 96]
+
+
+def equal_samples(seed, rows=4_000):
+    return tuple(make_unordered_sample(x) for x in np.random.default_rng(seed).normal(size=(2, rows, 4)))
+
+
+def smoothed(samples):
+    """Return the ratio of wide kernels, which is nearly constant if the samples are equal."""
+    pair = make_pair(samples, UniformWeight(), 3.0, Numerics())
+    return GuidedRatio(no_guide(samples), with_few_centres(pair, seed=3))
+
+
+def test_all_rows_know_the_level_better_than_few_centres():
+    before, after = [], []
+    for seed in range(10):
+        ratio = smoothed(equal_samples(seed))
+        before.append(ratio.at_samples[0].mean())
+        after.append(level_by_all_rows(ratio).at_samples[0].mean())
+    assert np.std(after) < 0.2 * np.std(before)
+
+
+def test_the_level_is_that_of_the_log_ratio_everywhere():
+    ratio = smoothed(equal_samples(0))
+    corrected = level_by_all_rows(ratio)
+    assert level_gap(corrected.at_samples, tuple(sample.weight for sample in ratio.samples)) == pytest.approx(
+        0, abs=1e-9
+    )
+    x = np.random.default_rng(1).normal(size=(10, 4))
+    np.testing.assert_allclose(corrected.log_ratio(x) - ratio.log_ratio(x), corrected.level)
+    for one, other in zip(corrected.at_samples, replace(corrected, known=None).at_samples, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_sums_over_all_rows_keep_their_level(monkeypatch):
+    monkeypatch.setattr(few_centres, "_FEWEST_CENTRES", 10**9)
+    ratio = smoothed(equal_samples(0, rows=100))
+    assert level_by_all_rows(ratio) is ratio

@@ -1,7 +1,9 @@
 import numpy as np
 
-from vwkde._data.sample import make_unordered_sample
-from vwkde._models.folds import deal_folds, draw_rows, folds_of_distinct_rows, is_gain
+from vwkde._data.sample import dealt_apart, make_sample, make_unordered_sample
+from vwkde._models.folds import deal_folds, draw_rows, folds_of_distinct_rows, is_gain, known_folds
+from vwkde._models.guides.cross_fit import FOLDS, cross_fit
+from vwkde._models.log_loss import log_loss
 
 
 def test_folds_share_the_rows_and_keep_copies_together():
@@ -49,3 +51,23 @@ def test_every_fold_of_many_gets_rows():
     sample = make_unordered_sample(np.zeros((900, 1)))
     counts = np.bincount(deal_folds(sample, 300, np.random.default_rng(0)), minlength=300)
     np.testing.assert_array_equal(counts, 3)
+
+
+def test_samples_that_are_dealt_apart_share_folds_by_chance():
+    p, q = (make_unordered_sample(np.full((5_000, 1), value)) for value in (1.0, 2.0))
+    dealt_alike, apart = (
+        np.mean(known_folds(one, FOLDS, 0) == known_folds(other, FOLDS, 0))
+        for one, other in ((p, q), dealt_apart(p, q))
+    )
+    assert dealt_alike == 1
+    assert abs(apart - 1 / FOLDS) < 4 * np.sqrt(0.2 * 0.8 / 5_000)
+
+
+def test_equal_samples_of_equal_size_show_no_gain():
+    """Of equal distributions a model learns chance, which must not help it at the rows that it has not seen."""
+    gains = []
+    for seed in range(20):
+        cells = np.random.default_rng(seed).integers(12, size=(2, 400, 1)).astype(float)
+        samples = dealt_apart(*(make_sample(x, np.ones(len(x))) for x in cells))
+        gains.append(np.log(2) - log_loss(cross_fit("boosting", samples, seed=0).at_samples, samples))
+    assert np.mean(gains) < -3 * np.std(gains) / np.sqrt(len(gains))

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from vwkde._data.sample import make_sample
-from vwkde._models.log_loss import fall_of_log_loss, log_loss, loss_terms, without_noise
+from vwkde._data.sample import Sample, make_sample
+from vwkde._models.log_loss import best_level, fall_of_log_loss, level_gap, log_loss, loss_terms, without_noise
 
 RANDOM = np.random.default_rng(0)
 
@@ -32,3 +32,15 @@ def test_the_loss_of_noise_is_its_mean_over_the_noise(variance):
     for sign, u, term, rest in zip((1, -1), log_ratios, terms, left, strict=True):
         with_noise = np.logaddexp(0, -(sign * u[:, None] + np.sqrt(variance) * grid)) @ density
         np.testing.assert_allclose(term - rest, with_noise - np.logaddexp(0, -sign * u), atol=3e-6, rtol=2e-3)
+
+
+def test_the_best_level_has_the_least_loss_and_ignores_what_is_added():
+    random = np.random.default_rng(0)
+    log_ratios = random.normal(0.5, 1.0, 300), random.normal(-0.5, 1.0, 200)
+    weights = random.uniform(0.5, 1.5, 300), random.uniform(0.5, 1.5, 200)
+    samples = tuple(Sample(u[:, None], w, np.arange(len(u))) for u, w in zip(log_ratios, weights, strict=True))
+    level = best_level(log_ratios, weights)
+    losses = [log_loss((log_ratios[0] + c, log_ratios[1] + c), samples) for c in level + np.array([0.0, -0.01, 0.01])]
+    assert losses[0] == min(losses)
+    assert level_gap(log_ratios, weights, level) == pytest.approx(0, abs=1e-9)
+    assert best_level((log_ratios[0] + 3, log_ratios[1] + 3), weights) == pytest.approx(level - 3)

@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from vwkde._answers.functionals import KINDS, AtSample
 from vwkde._compute import parallel
 from vwkde._models.exponentials import chance_of
+from vwkde._models.log_loss import best_level, level_gap
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import BiasWarning
 
@@ -21,19 +21,16 @@ _NEVER_NEGATIVE = ("kl", "reverse-kl", "jensen-shannon")
 def level_error(numerator: AtSample, denominator: AtSample) -> float:
     """Return by how much the level of the log ratio is clearly too low, in nats; zero if chance explains it.
 
-    The true ratio has E_p[1/(1 + r)] = E_q[r/(1 + r)]. Both sides are bounded, so that no single row decides. Where
-    they differ, adding a constant to the log ratio makes them equal.
+    The true ratio has E_p[1/(1 + r)] = E_q[r/(1 + r)]. Where they differ, adding a constant to the log ratio makes them
+    equal.
     """
-
-    def gap(shift: float) -> float:
-        return numerator.mean_of(lambda u: chance_of(-u - shift)) - denominator.mean_of(lambda u: chance_of(u + shift))
-
+    log_ratios = numerator.log_ratio, denominator.log_ratio
+    weights = numerator.weight, denominator.weight
     variance = numerator.variance_of_mean(parallel.elementwise(chance_of, -numerator.log_ratio))
     variance += denominator.variance_of_mean(parallel.elementwise(chance_of, denominator.log_ratio))
-    if abs(gap(0.0)) <= _CLEARLY * np.sqrt(variance):
+    if abs(level_gap(log_ratios, weights)) <= _CLEARLY * np.sqrt(variance):
         return 0.0
-    far = 50.0 + max(np.abs(numerator.log_ratio).max(), np.abs(denominator.log_ratio).max())
-    return float(brentq(gap, -far, far))
+    return best_level(log_ratios, weights)
 
 
 def warn_if_contradictory(

@@ -23,6 +23,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 T = TypeVar("T")
 
+_ROUNDING = 1e-9
+"""Relative difference below which numbers may differ by rounding only."""
+
 
 @dataclass(frozen=True)
 class Rest:
@@ -61,7 +64,8 @@ class Sample:
     Rows may be derived from other rows: `copies` is how many were made from each, and `fold` is the part of the data
     that each comes from, so that whole parts can be held out. For mutual information, `pairs` are the rows of X and Y
     that each is made of. Rows may also belong together: `group` is the number of each row's group. Rows of one group
-    share a fold, are left out together, and count as dependent.
+    share a fold, are left out together, and count as dependent. `deal` is one of two ways to deal folds; see
+    `dealt_apart`.
     """
 
     points: Floats
@@ -72,6 +76,7 @@ class Sample:
     rest: Rest | None = None
     pairs: Pairs | None = None
     group: Ints | None = None
+    deal: int = 0
 
     def __len__(self) -> int:
         """Return the number of points."""
@@ -201,8 +206,8 @@ class Sample:
         points, weight = self.points[chosen], self.weight[chosen]
         fold, group = (None if each is None else each[chosen] for each in (self.fold, self.group))
         rest = self.rest if keep_rest else None
-        pairs = self.pairs and self.pairs.take(chosen)
-        return Sample(points, weight / weight.mean(), np.arange(len(points)), self.copies, fold, rest, pairs, group)
+        pairs, rows = self.pairs and self.pairs.take(chosen), np.arange(len(points))
+        return Sample(points, weight / weight.mean(), rows, self.copies, fold, rest, pairs, group, self.deal)
 
     def thinned(self, most: int, random: np.random.Generator) -> "Sample":
         """Return at most `most` points, drawn at random; `copies` is reduced in proportion."""
@@ -261,6 +266,20 @@ def make_sample(
     fold, group = (None if each is None else each[rows] for each in (fold, group))
     ordered = parallel.take_rows(points, rows)
     return Sample(ordered, weight[rows], rows, copies, fold, rest, pairs and pairs.take(rows), group)
+
+
+def dealt_apart(numerator: Sample, denominator: Sample) -> tuple[Sample, Sample]:
+    """Return the samples with different ways to deal folds, so that those of one tell nothing about those of the other.
+
+    Rows are ordered by their distance from the centre. If equally many rows were dealt alike, rows of the same rank in
+    both samples would share a fold. Each fold would then differ as the other folds do, and what a model learns there by
+    chance would help it here. Which sample is dealt in which way depends on the data only: that with the rows farther
+    out comes second. So nothing but the sign of the log ratio changes if the samples change places.
+    """
+    p, q = (float(np.average((s.points**2).sum(axis=1), weights=s.weight)) for s in (numerator, denominator))
+    if abs(p - q) <= _ROUNDING * max(p, q):
+        return numerator, denominator
+    return replace(numerator, deal=int(p > q)), replace(denominator, deal=int(q > p))
 
 
 def make_unordered_sample(points: Floats) -> Sample:

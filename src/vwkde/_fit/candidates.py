@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from vwkde._data.sample import Sample
 from vwkde._data.validation import Array
-from vwkde._fit.few_centres import most_centres, with_few_centres
+from vwkde._fit.few_centres import level_by_all_rows, most_centres, with_few_centres
 from vwkde._fit.guided_ratio import GuideAlone, GuidedRatio, Ratio
 from vwkde._fit.kernel_estimate import KernelEstimate, Numerics, PointWeight
 from vwkde._fit.kernel_pair import make_pair, pair_of
@@ -228,7 +228,7 @@ def _ratio(form: Form, bandwidth: float | None, space: Space, known: AtBoth | No
     if bandwidth is None:
         return GuideAlone(form.guide, space.samples, known)
     pair = with_few_centres(make_pair(space.samples, form.weight, bandwidth, numerics, form.guide), numerics.seed)
-    return GuidedRatio(form.guide, pair, space.most_correction, known)
+    return level_by_all_rows(GuidedRatio(form.guide, pair, space.most_correction, known))
 
 
 def _refitted(form: Form, space: Space, settled: bool, numerics: Numerics) -> Form:

@@ -4,16 +4,21 @@ In many columns no kernel is so narrow that far rows could be left out of a sum,
 the square of their number. What more centres gain there is little: the noise of a sum falls with their number, but the
 bandwidth, and with it the bias, hardly does. So the sums run over randomly drawn rows; guides learn from all. In up to
 three columns a grid makes sums over many rows quick, and they resolve what some thousand rows do not.
+
+The level of a ratio, though, is known as well as the rows that it comes from, and every average has its error. So it is
+corrected at all rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._data.sample import Sample
+from vwkde._fit.guided_ratio import GuidedRatio
 from vwkde._fit.kernel_estimate import KernelEstimate
 from vwkde._fit.kernel_pair import KernelPair, LogDensities
+from vwkde._models.log_loss import best_level
 from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
@@ -79,6 +84,15 @@ def with_few_centres(pair: KernelPair, seed: int) -> KernelPair:
     return FewCentres(
         pair.numerator.from_rows(p_chosen), pair.denominator.from_rows(q_chosen), pair.samples, (p_chosen, q_chosen)
     )
+
+
+def level_by_all_rows(ratio: GuidedRatio) -> GuidedRatio:
+    """Return a ratio with the level that suits all rows best, if its sums run over few of them."""
+    if not isinstance(ratio.pair, FewCentres):
+        return ratio
+    (p, q), samples = ratio.at_samples, ratio.samples
+    level = best_level((p, q), (samples[0].weight, samples[1].weight))
+    return replace(ratio, known=(p + level, q + level), level=ratio.level + level)
 
 
 def _draw(sample: Sample, most: int, random: np.random.Generator) -> Ints:

@@ -10,7 +10,7 @@ from vwkde._data.groups import number_groups
 from vwkde._data.in_memory import Held, without_repeats
 from vwkde._data.outliers import warn_about_outliers
 from vwkde._data.pairs import Pairs
-from vwkde._data.sample import Rest, Sample, make_sample
+from vwkde._data.sample import Rest, Sample, dealt_apart, make_sample
 from vwkde._fit.averaging import Average
 from vwkde._fit.guided_ratio import GuidedRatio, tilted_derivatives
 from vwkde._fit.kernel_estimate import Numerics
@@ -72,7 +72,7 @@ def make_problem(
     parts = zip(placed, held.weights, copies, folds, held.rests(whitening), made_of, held.groups, strict=True)
     p, q = (_in_order(*part) for part in parts)
     p_group, q_group = number_groups(p.group, q.group)
-    samples = replace(p, group=p_group), replace(q, group=q_group)
+    samples = dealt_apart(replace(p, group=p_group), replace(q, group=q_group))
     return Problem(held, samples, whitening, fit_gaussians(samples), numerics, pairs and pairs[0].split)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from vwkde._fit.averaging import Average, Member, average_of
 from vwkde._fit.bandwidth import pair_bandwidth
 from vwkde._fit.candidates import Candidate, Space, WeightTrial, find_candidates
-from vwkde._fit.few_centres import with_few_centres
+from vwkde._fit.few_centres import level_by_all_rows, with_few_centres
 from vwkde._fit.fitted import Fitted, Problem
 from vwkde._fit.guided_ratio import GuidedRatio, Ratio, tilted_derivatives
 from vwkde._fit.kernel_estimate import Numerics
@@ -165,7 +165,7 @@ def _with_weight(ratio: Ratio, settings: WeightSettings, numerics: Numerics) -> 
     weight = fit_weight(ratio.samples, ratio.bandwidth, models, tilted, settings, numerics)
     pair = make_pair(ratio.samples, weight, ratio.bandwidth, numerics, ratio.guide)
     pair = with_few_centres(pair, numerics.seed)
-    weighted = GuidedRatio(ratio.guide, pair, ratio.most)
+    weighted = level_by_all_rows(GuidedRatio(ratio.guide, pair, ratio.most))
     # what was taken off the log ratios at the rows, such as the optimism of directions, is taken off here too
     sides = zip(weighted.at_samples, ratio.at_samples, replace(ratio, known=None).at_samples, strict=True)
     at_p, at_q = (with_weight + corrected - plain for with_weight, corrected, plain in sides)

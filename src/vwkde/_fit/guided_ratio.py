@@ -66,13 +66,15 @@ class GuidedRatio:
     """A guide corrected by kernel sums.
 
     The sums may change the guide by at most `most` at a point: where a sample has no points nearby, the number of its
-    rows limits what they can show. `known` are the log ratios at the samples, if they were computed before.
+    rows limits what they can show. `known` are the log ratios at the samples, if they were computed before. `level` is
+    a constant that is added.
     """
 
     guide: CrossFitted
     pair: KernelPair
     most: float = np.inf
     known: AtBoth | None = None
+    level: float = 0.0
 
     @property
     def samples(self) -> tuple[Sample, Sample]:
@@ -108,7 +110,7 @@ class GuidedRatio:
         return self._corrected(self.guide(x), self.pair.at(x).log_ratio)
 
     def _corrected(self, guide: Floats, correction: Floats) -> Floats:
-        return guide + np.clip(correction, -self.most, self.most)
+        return guide + np.clip(correction, -self.most, self.most) + self.level
 
 
 Ratio = GuideAlone | GuidedRatio

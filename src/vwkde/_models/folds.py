@@ -27,8 +27,10 @@ def deal_folds(sample: Sample, count: int, random: np.random.Generator) -> Ints:
 
 
 def known_folds(sample: Sample, count: int, seed: int) -> Ints:
-    """Return the fold of each row, dealt with this seed; the sample remembers it."""
-    return sample.remember(("folds", count, seed), lambda: deal_folds(sample, count, np.random.default_rng(seed)))
+    """Return the fold of each row, dealt with this seed and in the sample's own way; the sample remembers it."""
+    return sample.remember(
+        ("folds", count, seed), lambda: deal_folds(sample, count, np.random.default_rng([seed, sample.deal]))
+    )
 
 
 def folds_of_distinct_rows(

@@ -17,6 +17,8 @@ _NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
 """Nodes of the mean over a normal distribution, and their weights."""
 _SIDES = 1, -1
 """The sign of log ratios that are right, at the numerator's points and at the denominator's."""
+_FAR = 50.0
+"""Nats beyond the largest log ratio at which its level certainly is too far off."""
 _LITTLE_NOISE = 0.01
 """Variance up to which the second term of an expansion is less than 2e-6 nats."""
 
@@ -43,6 +45,25 @@ def log_loss(log_ratios: AtBoth, samples: tuple[Sample, Sample]) -> float:
     It is a proper score: no log ratio has a smaller expected loss than the true one.
     """
     return mean_loss(loss_terms(log_ratios), samples)
+
+
+def level_gap(log_ratios: AtBoth, weights: AtBoth, shift: float = 0.0) -> float:
+    """Return E_p[1/(1 + r)] − E_q[r/(1 + r)] of a log ratio plus a constant; it vanishes where the log loss is least.
+
+    Both sides are bounded, so that no single row decides.
+    """
+    (p, q), (p_weight, q_weight) = log_ratios, weights
+    at_p = parallel.elementwise(lambda u: exponentials.chance_of(-u - shift), p)
+    at_q = parallel.elementwise(lambda u: exponentials.chance_of(u + shift), q)
+    return float(p_weight @ at_p / p_weight.sum() - q_weight @ at_q / q_weight.sum())
+
+
+def best_level(log_ratios: AtBoth, weights: AtBoth) -> float:
+    """Return the constant that must be added to a log ratio for the smallest log loss."""
+    from scipy.optimize import brentq  # only now: most estimates need no level
+
+    far = _FAR + max(float(np.abs(u).max()) for u in log_ratios)
+    return float(brentq(lambda shift: level_gap(log_ratios, weights, shift), -far, far))
 
 
 def without_noise(terms: AtBoth, log_ratios: AtBoth, noise: AtBoth) -> AtBoth:

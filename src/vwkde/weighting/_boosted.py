@@ -22,7 +22,7 @@ from vwkde._fit.averaging import Average, Member
 from vwkde._fit.fitted import Fitted, Problem
 from vwkde._fit.guided_ratio import GuideAlone
 from vwkde._fit.spaces import as_given
-from vwkde._models.folds import deal_folds
+from vwkde._models.folds import known_folds
 from vwkde._models.guides.boosting import OnSteps, fit_on_steps
 from vwkde._models.guides.classifiers import fit_classifier
 from vwkde._models.guides.cross_fit import FOLDS, CrossFitted, collect
@@ -60,7 +60,7 @@ class BoostedRatio(DensityRatio):
 
 def _cross_fitted(samples: Samples, seed: int) -> CrossFitted:
     """Return smooth models without each fold, corrected by trees."""
-    p, q = (deal_folds(sample, FOLDS, np.random.default_rng(seed)) for sample in samples)
+    p, q = (known_folds(sample, FOLDS, seed) for sample in samples)
     folds = Folds(samples, (p, q), FOLDS)
     smooth = fit_smooth_without_folds(folds)
     trees = _count_trees(folds, smooth)

@@ -14,6 +14,7 @@ from typing import Any
 from vwkde._data.sample import Sample
 from vwkde._models.guides.additive import additive_forms
 from vwkde._models.guides.boosting import boosting_forms
+from vwkde._models.guides.boxes import boxes_forms, have_few_columns
 from vwkde._models.guides.densities import (
     fit_gaussians,
     fit_shared_gaussians,
@@ -118,6 +119,15 @@ GUIDES: dict[str, GuideKind] = {
     "boosting": GuideKind(
         boosting_forms, fewest_rows=100, affine=False, normal_scores_up_to=0, most_rows=100_000, grows_from=1
     ),
+    "boxes": GuideKind(
+        boxes_forms,
+        fewest_rows=2_000,
+        affine=False,
+        normal_scores_up_to=0,
+        most_rows=100_000,
+        grows_from=1,
+        suits=have_few_columns,
+    ),
     "network": GuideKind(
         network_forms,
         fewest_rows=2_000,
@@ -159,4 +169,4 @@ def worth_trying(guides: Sequence[Any] | None, rows: float) -> tuple[Any, ...]:
 
 def needs_no_density(guide: Any) -> bool:
     """Return whether a guide only tells rows apart: a sample may then lie on a line, or lack a level of a category."""
-    return not isinstance(guide, str) or guide in ("logistic", "additive", "boosting", "network")
+    return not isinstance(guide, str) or guide in ("logistic", "additive", "boosting", "boxes", "network")
