@@ -59,6 +59,15 @@ def test_the_shrunk_gaussian_is_that_of_ledoit_and_wolf():
     np.testing.assert_allclose(biased.log_density(X), expected, atol=0.02)  # its covariance divides by n, not n − 1
 
 
+@pytest.mark.parametrize("flat", [1, 2])
+@pytest.mark.parametrize("seed", range(10))
+def test_a_covariance_with_a_wide_and_a_flat_direction_can_be_shrunk_towards(flat, seed):
+    random = np.random.default_rng(seed)
+    turn = np.linalg.qr(random.normal(size=(5, 5)))[0]
+    x = random.normal(size=(60, 5)) * ([1e4] + [1.0] * (4 - flat) + [0.0] * flat) @ turn
+    assert np.isfinite(shrunk_gaussian(sample(x), np.cov(x.T)).log_density(x)).all()
+
+
 def test_few_rows_fall_back_on_the_shrunk_gaussian():
     few = sample(P.points[:6])
     np.testing.assert_array_equal(unbiased_gaussian(few).log_density(X), shrunk_gaussian(few).log_density(X))

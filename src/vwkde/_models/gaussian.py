@@ -127,9 +127,9 @@ def shrunk_gaussian(sample: Sample, towards: Floats | None = None) -> GaussianMo
     d = sample.points.shape[1]
     towards = np.eye(d) if towards is None else towards
     mean, covariance = sample.mean_and_covariance()
-    inverse, _ = _inverse(towards)
-    shrinkage = _shrinkage(sample, np.asarray(np.linalg.cholesky(inverse)))
-    covariance = (1 - shrinkage) * covariance + shrinkage * towards * np.trace(inverse @ covariance) / d
+    root, _ = _root_of_inverse(towards)
+    shrinkage = _shrinkage(sample, root)
+    covariance = (1 - shrinkage) * covariance + shrinkage * towards * np.trace(root.T @ covariance @ root) / d
     precision, log_volume = _inverse(covariance)
     return GaussianModel(mean, precision, float(-0.5 * (log_volume + d * np.log(2 * np.pi))))
 
@@ -185,6 +185,15 @@ def _gaussian_with(mean: Floats, covariance: Floats, name: str | None) -> Gaussi
 
 def _inverse(covariance: Floats) -> tuple[Floats, float]:
     """Return the inverse and the log determinant; eigenvalues are raised to the smallest variance allowed."""
+    root, log_volume = _root_of_inverse(covariance)
+    return root @ root.T, log_volume
+
+
+def _root_of_inverse(covariance: Floats) -> tuple[Floats, float]:
+    """Return a matrix whose product with its transpose is the inverse, and the log determinant.
+
+    It comes from the eigenvectors: where a direction hardly varies, the inverse may have no Cholesky root.
+    """
     values, vectors = np.linalg.eigh(covariance)
     values = np.maximum(values, THINNEST)
-    return (vectors / values) @ vectors.T, float(np.log(values).sum())
+    return vectors / np.sqrt(values), float(np.log(values).sum())
