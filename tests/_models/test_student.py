@@ -62,3 +62,11 @@ def test_rows_that_hardly_vary_have_a_density():
     x[:, 2] = 0.0
     x[0, 2] = 1e-12
     assert np.isfinite(fit_student(make_unordered_sample(x)).log_density(x)).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_very_wide_direction_beside_a_flat_one_leaves_a_root(seed):
+    random = np.random.default_rng(seed)
+    turn = np.linalg.qr(random.normal(size=(4, 4)))[0]
+    x = random.normal(size=(100, 4)) * [1e7, 1.0, 1.0, 0.0] @ turn
+    assert np.isfinite(fit_student(make_unordered_sample(x)).log_density(x)).all()

@@ -22,6 +22,8 @@ _TOLERANCE = 1e-5
 """Training stops when the mean log likelihood rises by less."""
 _LEAST_VARIANCE = 1e-6
 """Smallest variance in any direction, in whitened units, so that columns with many equal values have a density."""
+_LEAST_SHARE = 1e-12
+"""Smallest variance relative to the largest: with less, rounding may leave no root."""
 _PARTS = 5
 """Parts of the rows that the jackknife leaves out in turn."""
 
@@ -112,7 +114,8 @@ def _rough(x: Floats) -> StudentModel:
 def _root(covariance: Floats) -> Floats:
     """Return the lower root of a covariance, raised a little where rows hardly vary."""
     values, vectors = np.linalg.eigh(covariance)
-    return np.linalg.cholesky((vectors * np.maximum(values, _LEAST_VARIANCE)) @ vectors.T)
+    least = max(_LEAST_VARIANCE, _LEAST_SHARE * values[-1])
+    return np.linalg.cholesky((vectors * np.maximum(values, least)) @ vectors.T)
 
 
 def _most_likely_freedom(distances: Floats, share: Floats, d: int) -> tuple[float, float]:
