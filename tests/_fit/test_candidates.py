@@ -148,6 +148,16 @@ def test_a_candidate_that_fails_in_one_fold_has_no_share_in_any():
     assert alone.average == [1]  # unless there is nothing else
 
 
+@pytest.mark.parametrize(("rows", "fails"), [(200, False), (3_000, True)])
+def test_many_rows_show_that_a_model_failed_by_little(rows, fails):
+    """In the fold its loss is 0.05 nats above that of no estimate: with few rows, overfitting costs as much."""
+    found = candidates(*mean_difference(2, 0.0).sample(rows), (None, "gaussian"), bandwidth=3.0)
+    before = combine(found, 0, stacked=True)
+    after = combine(with_a_fold_spoilt(found, 0, before.mean.folds, by=0.1), 0, stacked=True)
+    assert before.mean.shares[0, 0] > 0
+    assert (after.mean.shares[0, 0] == 0) == fails
+
+
 def test_shares_in_averages_come_from_rows_outside_the_fold():
     p, q = mean_difference(2, 0.0).sample(40)
     found = candidates(p, q, (None, "gaussian"))

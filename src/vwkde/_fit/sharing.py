@@ -37,8 +37,9 @@ _TEMPERATURE = 0.5
 _SMALLEST_SHARE = 0.01
 _IGNORANCE = np.log(2) + 1e-12
 """The loss of a ratio that is one everywhere: a candidate with a larger loss is worse than no estimate."""
-_FAILED, _CLEARLY = 0.1, 3.0
-"""Nats, and standard errors, by which the loss in one fold exceeds that of no estimate if the fold's model failed."""
+_FAILED, _FAILED_IN_ALL, _CLEARLY = 0.1, 200.0, 3.0
+"""By how much the loss in one fold exceeds that of no estimate if the fold's model failed: nats at a row or, if that is
+less, so many for all rows together, which no overfitting costs; and standard errors."""
 _MOST_STACKED = 8
 """Candidates in the stack: the best ones, each with its best bandwidth."""
 _MOST_ROWS_STACKED = 10_000
@@ -154,7 +155,8 @@ def _failed(terms: AtBoth, samples: tuple[Sample, Sample], folds: Folds) -> bool
         means = _by_fold(share * each, fold)
         excess += means
         variance += _by_fold((share * (each - 2 * means[fold])) ** 2, fold)
-    return bool((excess > np.maximum(_FAILED, _CLEARLY * np.sqrt(variance))).any())
+    least = min(_FAILED, _FAILED_IN_ALL / sum(map(len, samples)))
+    return bool((excess > np.maximum(least, _CLEARLY * np.sqrt(variance))).any())
 
 
 def _shares(candidates: list[Candidate], averages: bool, losses: Floats, rows: float) -> Floats:
