@@ -14,7 +14,7 @@ from scipy import ndimage
 from vwkde._runtime.lazy import lazy
 from vwkde.inspection.data.arrays import refuse_shape
 from vwkde.inspection.model.combined import Marking
-from vwkde.inspection.model.features import FeatureSet, by_neighbours, marking_of
+from vwkde.inspection.model.features import FeatureSet, by_neighbours, is_trained, marking_of
 from vwkde.inspection.model.made_up_marks import MadeUpMarks
 from vwkde.inspection.model.patches import Grid
 from vwkde.inspection.model.regions import Box, box_about
@@ -100,6 +100,10 @@ class MarkingOfPart(Marking):
         """Return the marks of some made-up defects in the part."""
         return self.marking.made_up(self.part.filled(image), seed)
 
+    def small(self, image: Singles) -> Singles:
+        """Return the part at the size of the largest copy of marks."""
+        return self.marking.small(self.part.filled(image))
+
     def shape(self, image_shape: tuple[int, ...]) -> tuple[int, int]:
         """Return the shape at which the part is measured."""
         del image_shape
@@ -142,6 +146,11 @@ class FeaturesOfPart:
     def by_neighbours(self) -> bool:
         """As for the whole image."""
         return by_neighbours(self.features)
+
+    @property
+    def trained(self) -> bool:
+        """As for the whole image."""
+        return is_trained(self.features)
 
     @property
     def marking(self) -> Marking | None:
