@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 Singles = NDArray[np.float32]
 
-_FOLDS = 4
+_FOLDS = 2
 """Number of networks, and of folds of the good images."""
-PIXELS = 10**8
+PIXELS = 3 * 10**8
 """Number of pixels that each network sees in its training."""
 _BATCH = 8
 """Number of pieces of images in one step."""
