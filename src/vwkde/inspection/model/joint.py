@@ -1,9 +1,9 @@
 """How texture, single marks and, if there are any, trained networks become one score and one map.
 
-An image has a score for its texture, one for its marks, and the peak of the joint map. Surfaces differ in how high
-these are in good images. So each is compared with the medians of those of the few good images that the image is most
-like, and the tails of the differences in good images make them comparable: each says how rare it would be in a good
-image, in nats. The peak counts most: it is high where all differ at the same place.
+An image has a score for its texture, one for its marks, one of networks if there are any, and the peak of the joint
+map. Surfaces differ in how high these are in good images. So each is compared with the medians of those of the few good
+images that the image is most like, and the tails of the differences in good images make them comparable: each says how
+rare it would be in a good image, in nats. The peak counts most: it is high where all differ at the same place.
 """
 
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ from vwkde.inspection.model.tails import Tail, fit_tail
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 Singles = NDArray[np.float32]
-Shares = tuple[float, float, float]
+Shares = tuple[float, ...]
+"""How much texture, marks, networks if there are any, and the peak of the map count in the score of an image."""
 
-VALUES = 4
-"""Number of values of a good image: texture, marks and peak, which make up its score, and the peak of what is shown."""
-_IN_SCORE, _PEAK, _SHOWN = slice(3), 2, 3
+_HIGHEST = 0.01
+"""Share of the cells of an image whose log odds make up the score of networks: a crack is long, and noise is not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +44,28 @@ class Compared:
         both = self.texture.log_ratio, self.marks.excess, self.marks.weighed
         return both if self.odds is None else (*both, self.odds)
 
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """The scores of texture, of marks and, if there are any, of networks: the mean of the highest log odds."""
+        both = self.texture.score, self.marks.score
+        if self.odds is None:
+            return both
+        return *both, float(np.sort(self.odds)[-highest(len(self.odds)) :].mean())
+
+
+def highest(cells: int) -> int:
+    """Return how many cells of an image make up the score of networks."""
+    return max(1, round(_HIGHEST * cells))
+
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """What good images have: tails of texture, marks and the peak of the map, and rarities.
+    """What good images have: tails of the scores and of the peak of the map, and rarities.
 
-    The centres of the tails are the medians of the three values, their widths those of the tails of the differences
-    from good images that are alike. `shares` is how much each of the three counts in the score of an image.
+    The centres of the tails are the medians of these values, their widths those of the tails of the differences from
+    good images that are alike. `shares` is how much each of them counts in the score of an image.
+
+    The values of an image are its scores, the peak of its map, and the peak of what is shown of the map.
     """
 
     tail: Tail
@@ -58,13 +73,13 @@ class Joint:
     shares: Shares
 
     def score(self, values: Floats, like: Floats) -> Floats:
-        """Return the mean rarity of values, (…, 3 or more), given those of good images that are alike."""
-        beyond = values[..., _IN_SCORE] - like[..., _IN_SCORE]
-        return np.asarray(beyond / self.tail.width @ np.array(self.shares))
+        """Return the mean rarity of values, without the last or not, given those of good images that are alike."""
+        counted = len(self.shares)
+        return np.asarray((values[..., :counted] - like[..., :counted]) / self.tail.width @ np.array(self.shares))
 
     def level(self, like: Floats) -> Floats:
         """Return the factor of a map: less than one if the maps of good images that are alike have high peaks."""
-        return np.asarray((1 + self.tail.centre[_PEAK]) / (1 + like[..., _PEAK]))  # a nat more, for maps without peaks
+        return np.asarray((1 + self.tail.centre[-1]) / (1 + like[..., -2]))  # a nat more, for maps without peaks
 
     def map(self, image: Compared) -> Floats:
         """Return how rare each place is in good images, in nats, at the size of measurement."""
@@ -72,7 +87,7 @@ class Joint:
 
     def values(self, image: Compared) -> Floats:
         """Return the values of an image."""
-        return np.array([image.texture.score, image.marks.score, *self.rarities.peaks(self.map(image))])
+        return np.array([*image.scores, *self.rarities.peaks(self.map(image))])
 
     def calibrations(self, values: Floats, like: Floats, false_reject_rate: float) -> tuple[Calibration, Calibration]:
         """Return the calibrations of scores and of maps, given the values of good images."""
@@ -81,7 +96,7 @@ class Joint:
 
     def peaks(self, values: Floats, like: Floats) -> Floats:
         """Return the largest values of what maps show, given the values of images."""
-        return np.asarray(values[..., _SHOWN] * self.level(like))
+        return np.asarray(values[..., -1] * self.level(like))
 
 
 def median_values(values: Floats, neighbours: Places) -> Floats:
@@ -94,8 +109,8 @@ def fit_joint(
 ) -> tuple[Joint, Floats, Floats]:
     """Return what good images have, the values of each, and the medians of those of the good images that it is like."""
     rarities = fit_rarities([image.evidence for image in good], shape, marking.patches)
-    unscaled = Joint(Tail(np.zeros(3), np.ones(3)), rarities, shares)
+    unscaled = Joint(Tail(np.zeros(len(shares)), np.ones(len(shares))), rarities, shares)
     values = np.array(run(unscaled.values, good))
     like = median_values(values, np.stack([image.texture.neighbours for image in good]))
-    width = fit_tail((values - like)[:, _IN_SCORE]).width
-    return replace(unscaled, tail=Tail(np.median(values[:, _IN_SCORE], axis=0), width)), values, like
+    width = fit_tail((values - like)[:, :-1]).width
+    return replace(unscaled, tail=Tail(np.median(values[:, :-1], axis=0), width)), values, like

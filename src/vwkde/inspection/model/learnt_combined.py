@@ -38,6 +38,8 @@ class LearntCombined(Learnt):
 
     shares: ClassVar[Shares] = (0.25, 0.25, 0.5)
     """How much texture, marks and the peak of the map count: the peak as much as the other two."""
+    trained_shares: ClassVar[Shares] = (0.2, 0.2, 0.1, 0.5)
+    """The same with networks, which come before the peak."""
 
     marking: Marking
     known: KnownMarks
@@ -58,12 +60,12 @@ class LearntCombined(Learnt):
         """Return how an image compares with the good ones."""
         marks = self.known.compare(self.marking(image))
         odds = None if self.networks is None else self.networks(self.marking.small(image))
-        texture = self.compare(image, resources)
-        joint, like = self.joint.map(Compared(texture, marks, odds)), self.of_like(texture.neighbours)
-        score = self.joint.score(np.array([texture.score, marks.score, joint.max()]), like)
+        found = Compared(self.compare(image, resources), marks, odds)
+        joint, like = self.joint.map(found), self.of_like(found.texture.neighbours)
+        score = self.joint.score(np.array([*found.scores, joint.max()]), like)
         shown = self.joint.rarities.shown(joint) * self.joint.level(like)
         log_ratio = self.marking.spread(shown, self.image_shape).astype(np.float32)
-        return Judgement(float(score), texture.nearest, log_ratio)
+        return Judgement(float(score), found.texture.nearest, log_ratio)
 
     def more(self, seen: Measured, false_reject_rate: float, resources: Resources) -> Learnt:
         """Return what is known with more good images; marks, networks and tails do not change."""
@@ -111,7 +113,8 @@ def learn_combined(
     texture = library.left_out(sums, resources)
     networks, odds = _trained(seen, features, seed, resources.device)
     good = [Compared(*parts) for parts in zip(texture, marks, odds, strict=True)]
-    joint, values, like = fit_joint(good, shape, marking, LearntCombined.shares)
+    shares = LearntCombined.shares if networks is None else LearntCombined.trained_shares
+    joint, values, like = fit_joint(good, shape, marking, shares)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
     learnt = (features, *images, coordinates, library, sums, *joint.calibrations(values, like, false_reject_rate))
     return LearntCombined(*learnt, marking=marking, known=known, values=values, joint=joint, networks=networks)

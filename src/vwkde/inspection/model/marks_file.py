@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vwkde.inspection.model.combined import Marking
 from vwkde.inspection.model.features import is_trained
-from vwkde.inspection.model.joint import VALUES, Joint
+from vwkde.inspection.model.joint import Joint
 from vwkde.inspection.model.known_marks import KnownMarks
 from vwkde.inspection.model.learnt import Learnt
 from vwkde.inspection.model.learnt_combined import LearntCombined
@@ -49,28 +49,30 @@ def with_marks(
     """Return what was learnt, as one of this kind with the marks, and perhaps the networks, of a model file."""
     shape = marking.shape(learnt.image_shape)
     networks = read_networks(arrays) if is_trained(learnt.features) else None
-    _check(arrays, len(learnt.names), shape, marking.patches, 1 if networks is None else 2)
+    shares = kind.shares if networks is None else kind.trained_shares
+    _check(arrays, len(learnt.names), shape, marking.patches, len(shares))
     weighing = Weighing(arrays["mark_bends"], arrays["mark_slopes"])
     known = KnownMarks(shape, arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"]), weighing)
-    joint = Joint(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"], marking.patches), kind.shares)
+    joint = Joint(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"], marking.patches), shares)
     same = {field.name: getattr(learnt, field.name) for field in fields(learnt)}
     return kind(**same, marking=marking, known=known, values=arrays["values"], joint=joint, networks=networks)
 
 
 def _check(
-    arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int], patches: GridOnCopies, on_largest: int
+    arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int], patches: GridOnCopies, counted: int
 ) -> None:
-    """Raise ValueError if the arrays do not fit together; `on_largest` tables are of the largest copy alone."""
+    """Raise ValueError if the arrays do not fit together; `counted` is how many values of an image its score counts."""
     copies = MARKS.cells(shape)
+    tables = len(patches.places(shape)) + len(copies) + counted - 2  # of weighed marks, and of networks if any
     shapes = {
-        "rarities": (len(patches.places(shape)) + len(copies) + on_largest, len(LEVELS)),
+        "rarities": (tables, len(LEVELS)),
         "mark_mean": (KINDS, copies[-1].stop),
         "mark_spread": (KINDS, copies[-1].stop),
         "mark_tail": (2, len(copies), KINDS),
         "mark_bends": (len(copies), PIECES + 1, POOLED),
         "mark_slopes": (len(copies), PIECES, POOLED),
-        "values": (images, VALUES),
-        "score_tail": (2, 3),
+        "values": (images, counted + 1),
+        "score_tail": (2, counted),
     }
     for name, wanted in shapes.items():
         if arrays[name].dtype.kind != "f" or arrays[name].shape != wanted or not is_within(arrays[name], _LARGEST):

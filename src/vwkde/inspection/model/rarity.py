@@ -6,7 +6,7 @@ of a table, and beyond the last one by the slope of the last. A copy on which go
 
 A copy that shows a defect must not be outvoted by the noise of the others, so rarities of copies are joined by the mean
 of their fourth powers: nearly the largest. Texture, single marks, weighed marks and the odds of trained networks are
-then joined by a plain mean, which is high where all differ at the same place; by chance they seldom do.
+then joined by a mean, which is high where all differ at the same place; by chance they seldom do.
 
 With texture, what is shown is the larger of this and of its surroundings. The peak of the map itself tells images apart
 best, but a long scratch is a row of peaks, and the inside of a large defect is often calmer than its edge. Where the
@@ -41,6 +41,8 @@ _LEAST = 1e-6
 """Least distance of entries, relative to the largest and at least to one, for values that are all alike."""
 POWER = 4
 """Power of the mean over copies."""
+COUNTS = 1.0, 1.0, 1.0, 2.0
+"""How much texture, single marks, weighed marks and trained networks count in the mean."""
 _STRONG = 10.0
 """Rarities beyond this, in nats, count by their logarithm: otherwise only the core of a strong defect would show."""
 _AROUND = 1 / 32
@@ -76,7 +78,8 @@ class Rarities:
             MARKS.spread(cells, self.image_shape),
             *(enlarged(powers.reshape(grid), self.image_shape) for powers in largest),
         )
-        return np.mean([np.sqrt(np.sqrt(powers)) for powers in spread], axis=0)
+        rarities = [np.sqrt(np.sqrt(powers)) for powers in spread]
+        return np.asarray(np.average(rarities, axis=0, weights=COUNTS[: len(rarities)]))
 
     def shown(self, joint: Floats) -> Floats:
         """Return what is shown of such a map."""

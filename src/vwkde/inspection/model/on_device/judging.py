@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute.devices import send
+from vwkde.inspection.model.joint import highest
 from vwkde.inspection.model.learnt import Judgement, Learnt, pixel_map
 from vwkde.inspection.model.learnt_combined import LearntCombined
 from vwkde.inspection.model.library import Comparison, Library
@@ -19,6 +20,7 @@ from vwkde.inspection.model.on_device.measuring import OnDevice, batch_size, on_
 from vwkde.inspection.model.pyramid import PYRAMID
 from vwkde.inspection.model.rarity import (
     AROUND_CUT,
+    COUNTS,
     FIRST_SPARED,
     POWER,
     RAISED,
@@ -64,9 +66,11 @@ class CombinedOnDevice:
         compared = [self._library.compare(each) for each in self._coordinates(self._images.patches(images))]
         mark_scores, excess, weighed = self._marks.compare(images)
         log_ratio = torch.stack([each.log_ratio for each in compared])
-        joint = self._map((log_ratio, excess, weighed, *self._odds(images)), tuple(images.shape[1:]))
+        odds = self._odds(images)
+        joint = self._map((log_ratio, excess, weighed, *odds), tuple(images.shape[1:]))
         texture = torch.stack([each.score for each in compared])
-        values = torch.stack([texture, mark_scores.double(), joint.amax(dim=(1, 2))], dim=1)
+        of_networks = [each.topk(highest(each.shape[1]), dim=1).values.mean(dim=1) for each in odds]
+        values = torch.stack([texture, mark_scores.double(), *of_networks, joint.amax(dim=(1, 2))], dim=1)
         neighbours = torch.stack([each.neighbours for each in compared]).cpu().numpy()
         like, known = self._learnt.of_like(neighbours), self._learnt.joint
         found = known.score(values.cpu().numpy(), like)
@@ -98,7 +102,9 @@ class CombinedOnDevice:
         grid = MARKS.grids(shape)[0]
         on_largest = [enlarged(powers.reshape(-1, *grid), shape) for powers in largest]
         spread = [_spread_patches(patches, shape), spread_marks(cells, shape), *on_largest]
-        return torch.stack([powers.sqrt().sqrt() for powers in spread]).mean(dim=0)
+        counts = COUNTS[: len(spread)]
+        rarities = torch.stack([count * powers.sqrt().sqrt() for count, powers in zip(counts, spread, strict=True)])
+        return rarities.sum(dim=0) / sum(counts)
 
     def _placed(self, values: Singles) -> Singles:
         part = self._images.part
