@@ -19,7 +19,6 @@ from vwkde.inspection.model.pyramid import PYRAMID
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
-Halves = NDArray[np.float16]
 Shape = tuple[int, int]
 
 _MOST = 2**18
@@ -48,7 +47,7 @@ class Marking:
 
     patches: GridOnCopies = field(default=PYRAMID, kw_only=True)
 
-    def __call__(self, image: Singles) -> Halves:
+    def __call__(self, image: Singles) -> Singles:
         """Return how strong each kind of mark is in every cell, (kinds, cells)."""
         return MARKS(shrunk(image, working(image.shape)))
 

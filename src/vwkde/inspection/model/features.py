@@ -6,6 +6,7 @@ A feature set is a function of an image, evaluated on the patches of its own gri
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
@@ -120,7 +121,7 @@ FEATURES: dict[str, FeatureSet] = {
 def as_features(features: Any) -> FeatureSet:
     """Return the feature set with this name, or wrap a function of an image as one."""
     if isinstance(features, str) and features in FEATURES:
-        if is_trained(named := FEATURES[features]):
+        if is_trained(named := FEATURES[features]) and find_spec("torch") is None:  # it takes its time to load
             require("torch", f"The features named '{features}' need torch", "torch")
         return named
     if isinstance(features, str) and (network := network_of(features)) is not None:

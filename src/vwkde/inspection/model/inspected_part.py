@@ -21,7 +21,6 @@ from vwkde.inspection.model.regions import Box, box_about
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
-Halves = NDArray[np.float16]
 Mask = NDArray[np.bool_]
 
 
@@ -92,7 +91,7 @@ class MarkingOfPart(Marking):
     marking: Marking
     part: InspectedPart
 
-    def __call__(self, image: Singles) -> Halves:
+    def __call__(self, image: Singles) -> Singles:
         """Return how strong each kind of mark is in every cell of the part, (kinds, cells)."""
         return self.marking(self.part.filled(image))
 

@@ -34,4 +34,4 @@ def marks_of_defects(image: Singles, seed: int) -> MadeUpMarks:
     inside = [random.permutation(np.flatnonzero(mask[::CELL, ::CELL])) for mask in where]
     each = PLACES // len(inside)  # a thin line counts as much as a large blob
     cells = parents(random.permutation(np.concatenate([places[:each] for places in inside])), image.shape)
-    return MadeUpMarks(MARKS(defective)[:, cells], cells)
+    return MadeUpMarks(MARKS(defective)[:, cells].astype(np.float16), cells)

@@ -13,7 +13,6 @@ from vwkde.inspection.model.pyramid import halved, places_in_turn
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
-Halves = NDArray[np.float16]
 Shape = tuple[int, int]
 
 _MOST = 2**16
@@ -41,7 +40,7 @@ LEAST_USUAL = 0.01
 class Marks:
     """Cells of two by two pixels, on an image of at most 2¹⁶ pixels and on up to three copies, each half as large."""
 
-    def __call__(self, image: Singles) -> Halves:
+    def __call__(self, image: Singles) -> Singles:
         """Return how strong each kind of mark is in every cell of every copy, (kinds, cells), in units of the image."""
         copy = evened(self.small(image))
         cells = []
@@ -49,7 +48,7 @@ class Marks:
             copy = halved(copy) if number else copy
             strongest = _strongest(strengths(copy))
             cells.append(_unusual(strongest.reshape(len(strongest), -1)))
-        return np.concatenate(cells, axis=1).astype(np.float16)
+        return np.concatenate(cells, axis=1)
 
     def small(self, image: Singles) -> Singles:
         """Return the largest copy of an image."""

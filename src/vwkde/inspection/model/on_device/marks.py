@@ -25,7 +25,7 @@ def marks_of(images: "Tensor") -> "Tensor":
         copy = halved(copy) if number else copy
         strongest = torch.nn.functional.max_pool2d(_strengths(copy), CELL, ceil_mode=True)
         cells.append(_unusual(strongest.flatten(start_dim=2)))
-    return torch.cat(cells, dim=2).half()
+    return torch.cat(cells, dim=2)
 
 
 def _unusual(cells: "Tensor") -> "Tensor":
