@@ -4,8 +4,7 @@ Run with `python benchmarks/surfaces.py DIR… [--features texture combined] [--
 the layout of MVTec, train/good, test/<defect> and ground_truth/<defect>, or another one that `vwkde inspect eval`
 recognises. Good images beyond `--most` are tested, not learnt. `--size` scales all images to squares of this side, for
 sets whose images differ in size. Features `plain:backbone` or `plain:onnx:FILE` are plain nearest neighbours on that
-network, without a threshold; see plain_neighbours.py. Features `trained` are a small network that is trained on made-up
-defects; see trained_network.py. Prints a row of a Markdown table per set and kind of features:
+network, without a threshold; see plain_neighbours.py. Prints a row of a Markdown table per set and kind of features:
 areas under the curves, the average precision of outlines, defective images found and good images rejected at the stated
 rate, seconds to learn and to check one image, and peak memory so far.
 """
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from plain_neighbours import PlainNeighbours
-from trained_network import TrainedNetwork
 from vwkde.inspection import SurfaceInspector, read_image
 from vwkde.inspection.data.layouts import Item, Layout
 from vwkde.inspection.data.recognise import recognise
@@ -32,7 +30,7 @@ _HEADING = (
     "| set | features | image AUROC | pixel AUROC | AUPRO | AP | found | good rejected | fit s | check s | GiB |\n"
     "|---|---|---|---|---|---|---|---|---|---|---|"
 )
-_PLAIN, _TRAINED = "plain:", "trained"
+_PLAIN = "plain:"
 _MEASURES = "image_auroc", "pixel_auroc", "aupro", "voc_average_precision"
 
 
@@ -64,11 +62,9 @@ def divided(layout: Layout, most: int, seed: int) -> Layout:
     return replace(layout, good=tuple(learnt), test=(*spare, *tested))
 
 
-def inspector_of(features: str, rate: float) -> SurfaceInspector | PlainNeighbours | TrainedNetwork:
+def inspector_of(features: str, rate: float) -> SurfaceInspector | PlainNeighbours:
     if features.startswith(_PLAIN):
         return PlainNeighbours(features.removeprefix(_PLAIN))
-    if features == _TRAINED:
-        return TrainedNetwork(rate)
     return SurfaceInspector(features=features, false_reject_rate=rate)
 
 

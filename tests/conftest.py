@@ -138,6 +138,7 @@ SLOW = {
     ),
     "inspection/model/test_networks.py": ("test_the_network_of_the_package",),
     "inspection/model/test_rates.py": ALL,
+    "inspection/model/trained/test_training.py": ("test_a_trained_network_finds_a_defect",),
     "inspection/report/test_report.py": (
         "test_a_browser_shows_it_without_complaint",
         "test_a_page_needs_nothing_from_elsewhere",

@@ -78,6 +78,17 @@ def test_bad_images_move_the_threshold_up_and_the_card_says_so(run, folder, tmp_
     assert "calibrate" in run("history", "-m", str(path))[1]
 
 
+def test_networks_are_trained_and_the_card_says_so(run, folder, tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.setattr("vwkde.inspection.model.trained.training.PIXELS", 2 * 10**5)
+    path = tmp_path / "part.vwkde"
+    status, _, errors = run("fit", str(folder / "good"), "-o", str(path), "--features", "trained")
+    assert status == 0, errors
+    card = run("show", "-m", str(path))[1]
+    assert "2, trained on the good images with made-up defects" in card
+    assert run("check", str(folder / "bad"), "-m", str(path), "-o", str(tmp_path / "run"))[0] == 1
+
+
 @pytest.mark.parametrize(("option", "mask"), [("--ignore", "mask.png"), ("--roi", "rest.png")])
 def test_a_defect_in_the_ignored_part_is_not_seen(run, folder, tmp_path, option, mask):
     path = tmp_path / "part.vwkde"

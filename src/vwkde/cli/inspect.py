@@ -45,8 +45,9 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print which images
 Features = Annotated[
     str,
     typer.Option(
-        help="What is measured: combined (texture and single marks), texture, multiscale, gradient (the paper's), "
-        "backbone (layers of a pretrained network), or onnx:FILE (those of another)."
+        help="What is measured: combined (texture and single marks), trained (these, and networks trained on made-up "
+        "defects: minutes), texture, multiscale, gradient (the paper's), backbone (layers of a pretrained network), or "
+        "onnx:FILE (those of another)."
     ),
 ]
 Rate = Annotated[

@@ -9,8 +9,9 @@ from vwkde.inspection.model.combined import Combined, working
 from vwkde.inspection.model.container import read_container, write_container
 from vwkde.inspection.model.features import marking_of
 from vwkde.inspection.model.interpolation import enlarged, shrunk, working_shape
+from vwkde.inspection.model.joint import Compared, Joint, median_values
 from vwkde.inspection.model.known_marks import MarkComparison, learn_marks
-from vwkde.inspection.model.learnt_combined import Both, LearntCombined, median_values
+from vwkde.inspection.model.learnt_combined import LearntCombined
 from vwkde.inspection.model.library import Comparison
 from vwkde.inspection.model.made_up_marks import marks_of_defects
 from vwkde.inspection.model.map_colours import map_colours
@@ -102,13 +103,13 @@ def test_a_value_far_out_in_a_narrow_tail_of_half_precision_is_finite():
     assert np.isfinite(tail(np.array([3_000.0], dtype=np.float16))).all()
 
 
-def pair_at(patch, cell):
+def odd_at(patch, cell):
     """Return how an image compares that is odd in one patch and in one cell of the finest copies."""
     log_ratio = np.zeros(PYRAMID.shape((SIZE, SIZE))[0])
     excess = np.zeros(MARKS.cells((SIZE, SIZE))[-1].stop, dtype=np.float32)
     log_ratio[patch] = excess[np.ravel_multi_index(cell, MARKS.grids((SIZE, SIZE))[0])] = 6.0
     weighed = excess[: MARKS.cells((SIZE, SIZE))[0].stop]
-    return Comparison(6.0, np.array([0]), log_ratio), MarkComparison(6.0, excess, weighed)
+    return Compared(Comparison(6.0, np.array([0]), log_ratio), MarkComparison(6.0, excess, weighed))
 
 
 def good_pairs(count=20):
@@ -123,25 +124,25 @@ def good_pairs(count=20):
 
 def test_what_differs_in_texture_and_marks_at_one_place_scores_higher():
     rarities = fit_rarities(good_pairs(), (SIZE, SIZE))
-    both = Both(Tail(np.zeros(3), np.ones(3)), rarities, LearntCombined.shares)
+    joint = Joint(Tail(np.zeros(3), np.ones(3)), rarities, LearntCombined.shares)
     in_first_patch, far = (7, 7), (30, 30)
-    peaks = [both.map(*pair_at(0, cell)).max() for cell in (in_first_patch, far)]
+    peaks = [joint.map(odd_at(0, cell)).max() for cell in (in_first_patch, far)]
     assert peaks[0] > 1.1 * peaks[1]
-    scores = both.score(np.array([[6.0, 6.0, peak] for peak in peaks]), np.zeros(4))
+    scores = joint.score(np.array([[6.0, 6.0, peak] for peak in peaks]), np.zeros(4))
     assert scores[0] - scores[1] == pytest.approx((peaks[0] - peaks[1]) / 2)
-    assert both.score(np.array([2.0, 4.0, 3.0]), np.zeros(4)) == pytest.approx(3.0)
+    assert joint.score(np.array([2.0, 4.0, 3.0]), np.zeros(4)) == pytest.approx(3.0)
 
 
 def test_an_image_is_compared_with_the_good_images_that_it_is_like():
     """Three good images of a calm kind, and three of a busy one."""
-    both = Both(Tail(np.array([3.0, 3.0, 3.0]), np.array([1.0, 2.0, 0.5])), None, LearntCombined.shares)
+    joint = Joint(Tail(np.array([3.0, 3.0, 3.0]), np.array([1.0, 2.0, 0.5])), None, LearntCombined.shares)
     values = np.array([[1.0, 1, 1, 1]] * 3 + [[5.0, 5, 7, 7]] * 3)
     calm, busy = (median_values(values, np.array(kind)) for kind in ([0, 1, 2], [4, 3, 5]))
     odd = np.array([5.0, 5.0, 7.0])
-    assert both.score(odd, busy) == 0
-    assert both.score(odd, calm) == pytest.approx(0.25 * 4 + 0.25 * 4 / 2 + 0.5 * 6 / 0.5)
-    assert both.level(calm) == pytest.approx(4 / 2)
-    assert both.level(busy) == pytest.approx(4 / 8)
+    assert joint.score(odd, busy) == 0
+    assert joint.score(odd, calm) == pytest.approx(0.25 * 4 + 0.25 * 4 / 2 + 0.5 * 6 / 0.5)
+    assert joint.level(calm) == pytest.approx(4 / 2)
+    assert joint.level(busy) == pytest.approx(4 / 8)
 
 
 def grain(random, calm, mark=None):

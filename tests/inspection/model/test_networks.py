@@ -89,9 +89,9 @@ def test_a_model_of_an_earlier_checkout_is_refused(inspector, tmp_path):
 def test_marks_count_in_the_map_alone(inspector, tmp_path):
     inspector.save(tmp_path / "part.vwkde")
     for each in (inspector, SurfaceInspector.load(tmp_path / "part.vwkde")):
-        both = each._learnt.both
+        joint = each._learnt.joint
         values = np.array([[2.0, 1.0, 3.0], [2.0, 99.0, 3.0], [2.0, 1.0, 4.0]])
-        few, many, higher = both.score(values, np.ones(4))
+        few, many, higher = joint.score(values, np.ones(4))
         assert few == many < higher
 
 

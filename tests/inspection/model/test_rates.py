@@ -11,6 +11,7 @@ from scipy.stats import betabinom
 
 from vwkde.inspection import SURFACES, SurfaceInspector, make_surfaces, read_image
 from vwkde.inspection.data.files import find_images
+from vwkde.inspection.model.trained import training
 
 DAGM = Path(__file__).parents[4] / "shared" / "data" / "dagm-mini"
 
@@ -33,9 +34,12 @@ def test_what_is_plausible_depends_on_how_much_was_learnt():
     assert not plausible(0, 400, 399, 0.2)
 
 
-@pytest.mark.parametrize("features", ["gradient", "texture", "combined"])
+@pytest.mark.parametrize("features", ["gradient", "texture", "combined", "trained"])
 @pytest.mark.parametrize("kind", SURFACES)
-def test_synthetic_surfaces(kind, features):
+def test_synthetic_surfaces(kind, features, monkeypatch):
+    if features == "trained":
+        pytest.importorskip("torch")
+        monkeypatch.setattr(training, "PIXELS", 2 * 10**6)  # some seconds; enough to know the images that were seen
     images = make_surfaces(kind, n_good=69, n_bad=0, size=128, seed=3).images
     assert plausible(rejections(images, 29, features, 0.2), 40, 29, 0.2)
 

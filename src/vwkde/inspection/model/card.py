@@ -15,6 +15,7 @@ def model_card(inspector: SurfaceInspector) -> dict[str, Any]:
     calibration, ignored = inspector.calibration_, inspector.ignore
     return {
         "features": inspector.features_name,
+        "networks": inspector.n_networks_,
         "good_images": len(inspector.names_),
         "image_width": width,
         "image_height": height,
@@ -37,6 +38,7 @@ def card_lines(card: dict[str, Any]) -> list[str]:
     rows = {
         "note": made["note"],
         "features": card["features"],
+        "networks": f"{card['networks']}, trained on the good images with made-up defects" if card["networks"] else "",
         "learnt": f"{card['good_images']} good images of {card['image_width']} × {card['image_height']} pixels",
         "images": "of any size, scaled to this one" if card["any_size"] else "",
         "colours": "count as brightness does" if card["colour"] else "",

@@ -1,4 +1,4 @@
-"""The features named `combined`: texture on several copies of an image, and single marks.
+"""The features named `combined` and `trained`: texture on several copies of an image, and single marks.
 
 The texture of patches is that of `multiscale`. It shows changes of the grain, but hides a thin crack in the mean over a
 patch. Single marks show such cracks, and take into account where on a part they are. Large images are measured at a
@@ -19,7 +19,6 @@ from vwkde.inspection.model.pyramid import PYRAMID
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
-Halves = NDArray[np.float16]
 Shape = tuple[int, int]
 
 _MOST = 2**18
@@ -48,13 +47,17 @@ class Marking:
 
     patches: GridOnCopies = field(default=PYRAMID, kw_only=True)
 
-    def __call__(self, image: Singles) -> Halves:
+    def __call__(self, image: Singles) -> Singles:
         """Return how strong each kind of mark is in every cell, (kinds, cells)."""
         return MARKS(shrunk(image, working(image.shape)))
 
     def made_up(self, image: Singles, seed: int) -> MadeUpMarks:
         """Return the marks of some made-up defects on an image."""
         return marks_of_defects(shrunk(image, working(image.shape)), seed)
+
+    def small(self, image: Singles) -> Singles:
+        """Return an image at the size of the largest copy of marks, at which trained networks see it."""
+        return MARKS.small(shrunk(image, working(image.shape)))
 
     def shape(self, image_shape: tuple[int, ...]) -> Shape:
         """Return the shape at which images of this shape are measured."""
@@ -67,13 +70,17 @@ class Marking:
 
 @dataclass(frozen=True)
 class Combined:
-    """The features of `multiscale`, and single marks, of an image of at most 2¹⁸ pixels."""
+    """The features of `multiscale`, and single marks, of an image of at most 2¹⁸ pixels.
+
+    If it is `trained`, networks are trained on good images with made-up defects as well.
+    """
 
     components: int | None = _TEXTURE.components
     worst: int | None = _TEXTURE.worst
     scaled: bool = _TEXTURE.scaled
     grid: ShrunkGrid = ShrunkGrid()
     marking: Marking = Marking()
+    trained: bool = False
 
     def __call__(self, image: Singles) -> Singles:
         """Return the features of every patch, as `multiscale` does."""

@@ -6,12 +6,14 @@ A feature set is a function of an image, evaluated on the patches of its own gri
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from vwkde._runtime.extras import require
 from vwkde.inspection.model.backbone import Backbone
 from vwkde.inspection.model.combined import Combined, Marking
 from vwkde.inspection.model.multiscale import MultiScale
@@ -96,6 +98,11 @@ def by_neighbours(features: FeatureSet) -> bool:
     return getattr(features, "by_neighbours", False)
 
 
+def is_trained(features: FeatureSet) -> bool:
+    """Return whether networks are trained on good images with made-up defects."""
+    return getattr(features, "trained", False)
+
+
 def marking_of(features: FeatureSet) -> Marking | None:
     """Return how single marks are measured, if they are."""
     return getattr(features, "marking", None)
@@ -106,6 +113,7 @@ FEATURES: dict[str, FeatureSet] = {
     "texture": Texture(),
     "multiscale": MultiScale(),
     "combined": Combined(),
+    "trained": Combined(trained=True),
 }
 """The named feature sets."""
 
@@ -113,7 +121,9 @@ FEATURES: dict[str, FeatureSet] = {
 def as_features(features: Any) -> FeatureSet:
     """Return the feature set with this name, or wrap a function of an image as one."""
     if isinstance(features, str) and features in FEATURES:
-        return FEATURES[features]
+        if is_trained(named := FEATURES[features]) and find_spec("torch") is None:  # it takes its time to load
+            require("torch", f"The features named '{features}' need torch", "torch")
+        return named
     if isinstance(features, str) and (network := network_of(features)) is not None:
         return Backbone(network)
     if callable(features):

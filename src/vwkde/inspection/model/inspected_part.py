@@ -14,14 +14,13 @@ from scipy import ndimage
 from vwkde._runtime.lazy import lazy
 from vwkde.inspection.data.arrays import refuse_shape
 from vwkde.inspection.model.combined import Marking
-from vwkde.inspection.model.features import FeatureSet, by_neighbours, marking_of
+from vwkde.inspection.model.features import FeatureSet, by_neighbours, is_trained, marking_of
 from vwkde.inspection.model.made_up_marks import MadeUpMarks
 from vwkde.inspection.model.patches import Grid
 from vwkde.inspection.model.regions import Box, box_about
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
-Halves = NDArray[np.float16]
 Mask = NDArray[np.bool_]
 
 
@@ -92,13 +91,17 @@ class MarkingOfPart(Marking):
     marking: Marking
     part: InspectedPart
 
-    def __call__(self, image: Singles) -> Halves:
+    def __call__(self, image: Singles) -> Singles:
         """Return how strong each kind of mark is in every cell of the part, (kinds, cells)."""
         return self.marking(self.part.filled(image))
 
     def made_up(self, image: Singles, seed: int) -> MadeUpMarks:
         """Return the marks of some made-up defects in the part."""
         return self.marking.made_up(self.part.filled(image), seed)
+
+    def small(self, image: Singles) -> Singles:
+        """Return the part at the size of the largest copy of marks."""
+        return self.marking.small(self.part.filled(image))
 
     def shape(self, image_shape: tuple[int, ...]) -> tuple[int, int]:
         """Return the shape at which the part is measured."""
@@ -142,6 +145,11 @@ class FeaturesOfPart:
     def by_neighbours(self) -> bool:
         """As for the whole image."""
         return by_neighbours(self.features)
+
+    @property
+    def trained(self) -> bool:
+        """As for the whole image."""
+        return is_trained(self.features)
 
     @property
     def marking(self) -> Marking | None:

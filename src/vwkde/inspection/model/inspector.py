@@ -15,7 +15,7 @@ from vwkde._compute.parallel import at_most
 from vwkde._display.waiting import shown_while_waiting
 from vwkde.inspection.model.calibration import check_rate
 from vwkde.inspection.model.checks_images import ChecksImages
-from vwkde.inspection.model.features import FEATURES, FeatureSet, as_features, by_neighbours, marking_of
+from vwkde.inspection.model.features import FEATURES, FeatureSet, as_features, by_neighbours, is_trained, marking_of
 from vwkde.inspection.model.frames import Framing
 from vwkde.inspection.model.history import make_change, make_making
 from vwkde.inspection.model.inspected_part import ignoring
@@ -40,10 +40,11 @@ class SurfaceInspector(ChecksImages):
         What is measured in each patch of an image. "gradient": the paper's four moments of the gradient. "texture":
         gray value, oriented grain and roughness at several scales; it finds more defects. "multiscale": the like, also
         on smaller copies of the image; faster on large images. "combined": that, and single marks such as spots, cracks
-        and edges, compared with those that good images have at the same place; it finds most. "backbone": such marks,
-        and the middle layers of a small network that was trained on photographs, from an installed package. "onnx:" and
-        a file: those of another network. A function of a gray image must return an array of shape (rows, columns, any
-        number), one entry for each patch of `PAPER_GRID`.
+        and edges, compared with those that good images have at the same place; it finds most. "trained": that, and
+        what small networks find that `fit` trains on the good images with made-up defects; needs torch and some minutes
+        of training. "backbone": such marks, and the middle layers of a small network that was trained on photographs,
+        from an installed package. "onnx:" and a file: those of another network. A function of a gray image must return
+        an array of shape (rows, columns, any number), one entry for each patch of `PAPER_GRID`.
     false_reject_rate : float, default=0.05
         The share of good images that may be rejected. The good images set the threshold accordingly.
     candidates : int, default=10
@@ -67,9 +68,9 @@ class SurfaceInspector(ChecksImages):
         "dask" compares images on the workers of the current Dask client: all pairs of good images in `fit`, each image
         in `check_all`.
     device : str, default=None
-        A torch device, for example "cuda". It does nearly everything for the features "combined" and "texture", with
-        scores that differ by rounding; for others, and for colours, it compares with all good images, and the CPU does
-        the rest. None is the CPU.
+        A torch device, for example "cuda". It does nearly everything for the features "combined", "trained" and
+        "texture", with scores that differ by rounding; for others, and for colours, it compares with all good images,
+        and the CPU does the rest. Networks are always trained there. None is the CPU.
 
     Examples
     --------
@@ -207,6 +208,8 @@ class SurfaceInspector(ChecksImages):
         learnt = self._fitted
         if by_neighbours(learnt.features):
             learnt.features(np.zeros(learnt.image_shape, dtype=np.float32))
+        elif is_trained(learnt.features):
+            import torch  # noqa: F401
 
     def calibrate(self, bad: Iterable[tuple[str, Singles]], *, by: str | None = None) -> Self:
         """Move the threshold up into the gap below images that are known to be bad, if there is one.

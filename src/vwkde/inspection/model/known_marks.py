@@ -68,7 +68,7 @@ class KnownMarks:
     tail: Tail
     weighing: Weighing
 
-    def compare(self, marks: Halves) -> MarkComparison:
+    def compare(self, marks: NDArray[np.floating]) -> MarkComparison:
         """Return how the marks of an image, (kinds, cells), compare with those of good images."""
         return self.judge(_standardised(marks, self.mean, self.spread))
 
@@ -154,7 +154,7 @@ def _moments(sums: Floats, count: int, image_shape: tuple[int, ...]) -> tuple[Si
     return mean, spread
 
 
-def _standardised(marks: Halves, mean: Singles, spread: Singles) -> Singles:
+def _standardised(marks: NDArray[np.floating], mean: Singles, spread: Singles) -> Singles:
     return np.asarray((marks - mean) / spread, dtype=np.float32)
 
 

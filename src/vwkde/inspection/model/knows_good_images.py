@@ -72,6 +72,11 @@ class KnowsGoodImages:
         """Who fitted the model, when, with which version, and the note about it."""
         return self._fitted.made
 
+    @property
+    def n_networks_(self) -> int:
+        """The number of networks that were trained on the good images with made-up defects, 0 for most features."""
+        return self._fitted.n_networks
+
     def thumbnail(self, name: str) -> NDArray[np.uint8]:
         """Return a small gray picture of a good image.
 

@@ -57,6 +57,11 @@ class Learnt:
     own_frame: Frame | None = None
 
     @property
+    def n_networks(self) -> int:
+        """The number of trained networks."""
+        return 0
+
+    @property
     def frame(self) -> Frame:
         """The frame to which images are brought before they are judged."""
         return self.own_frame or Frame((self.image_shape[0], self.image_shape[1]))

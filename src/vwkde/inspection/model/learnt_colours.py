@@ -38,6 +38,11 @@ class LearntColours(Learnt):
     score_tail: Tail
     peak_tail: Tail
 
+    @property
+    def n_networks(self) -> int:
+        """The number of trained networks of all planes."""
+        return sum(plane.n_networks for plane in self.planes)
+
     def judge(self, image: Singles, resources: Resources) -> Judgement:
         """Return how an image compares with the good ones: by a smooth maximum of the rarities of its planes."""
         parts = planes_of(image)

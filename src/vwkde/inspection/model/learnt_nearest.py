@@ -14,9 +14,10 @@ from vwkde.inspection.model.calibration import Calibration, calibrate
 from vwkde.inspection.model.combined import Marking
 from vwkde.inspection.model.coordinates import fit_rotated_coordinates
 from vwkde.inspection.model.features import FeatureSet, marking_of
+from vwkde.inspection.model.joint import Compared, Shares, fit_joint, median_values
 from vwkde.inspection.model.known_marks import learn_marks
 from vwkde.inspection.model.learnt import Learnt
-from vwkde.inspection.model.learnt_combined import LearntCombined, Shares, fit_both, median_values
+from vwkde.inspection.model.learnt_combined import LearntCombined
 from vwkde.inspection.model.measuring import Measured, mapped
 from vwkde.inspection.model.nearest import NearestPatches, keep_patches
 
@@ -37,11 +38,10 @@ class LearntNearest(LearntCombined):
         patches, count = mapped(seen.features, self.coordinates), len(self.names)
         library = self._nearest.grown(patches, seed=count)
         texture = library.left_out(patches, first=count)
-        marks = [self.known.compare(image) for image in seen.marks]
-        new = np.array([self.both.values(*pair) for pair in zip(texture, marks, strict=True)])
+        new = np.array([self.joint.values(image) for image in self.compared(texture, seen)])
         values = np.concatenate([self.values, new])
         like = median_values(values, np.stack([each.neighbours for each in texture]))
-        peaks, scores = self.both.peaks(new, like), self.both.score(new, like)
+        peaks, scores = self.joint.peaks(new, like), self.joint.score(new, like)
         return replace(
             self.with_images(seen),
             library=library,
@@ -74,7 +74,8 @@ def learn_nearest(seen: Measured, features: FeatureSet, seed: int, false_reject_
     library = keep_patches(patches, features.worst or patches.shape[1], seed)
     shape = marking.shape(seen.shape)
     known, marks = learn_marks(seen.marks, seen.made_up, shape, seed)
-    both, values, like = fit_both(library.left_out(patches), marks, shape, marking, LearntNearest.shares)
+    good = [Compared(*parts) for parts in zip(library.left_out(patches), marks, strict=True)]
+    joint, values, like = fit_joint(good, shape, marking, LearntNearest.shares)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
-    learnt = (features, *images, coordinates, library, NO_SUMS, *both.calibrations(values, like, false_reject_rate))
-    return LearntNearest(*learnt, marking=marking, known=known, values=values, both=both)
+    learnt = (features, *images, coordinates, library, NO_SUMS, *joint.calibrations(values, like, false_reject_rate))
+    return LearntNearest(*learnt, marking=marking, known=known, values=values, joint=joint)

@@ -13,7 +13,6 @@ from vwkde.inspection.model.pyramid import halved, places_in_turn
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
-Halves = NDArray[np.float16]
 Shape = tuple[int, int]
 
 _MOST = 2**16
@@ -25,6 +24,8 @@ CELL = 2
 """Side of a cell, in pixels of its copy. Of the pixels in a cell, the strongest counts."""
 SURROUNDINGS = 12.0
 """Standard deviation, in pixels, of the surroundings whose brightness is subtracted."""
+SURROUNDINGS_CUT = 3.0
+"""Standard deviations after which surroundings are cut off."""
 EVEN = 0.01
 """Added to the contrast of an image before it is divided by it: a few gray levels of 256."""
 ASKED = 2_000
@@ -39,15 +40,19 @@ LEAST_USUAL = 0.01
 class Marks:
     """Cells of two by two pixels, on an image of at most 2¹⁶ pixels and on up to three copies, each half as large."""
 
-    def __call__(self, image: Singles) -> Halves:
+    def __call__(self, image: Singles) -> Singles:
         """Return how strong each kind of mark is in every cell of every copy, (kinds, cells), in units of the image."""
-        copy = evened(shrunk(image.astype(np.float32), self.shapes(image.shape)[0]))
+        copy = evened(self.small(image))
         cells = []
         for number in range(len(self.shapes(image.shape))):
             copy = halved(copy) if number else copy
             strongest = _strongest(strengths(copy))
             cells.append(_unusual(strongest.reshape(len(strongest), -1)))
-        return np.concatenate(cells, axis=1).astype(np.float16)
+        return np.concatenate(cells, axis=1)
+
+    def small(self, image: Singles) -> Singles:
+        """Return the largest copy of an image."""
+        return shrunk(image.astype(np.float32), self.shapes(image.shape)[0])
 
     def grids(self, image_shape: tuple[int, ...]) -> list[Shape]:
         """Return the number of rows and of columns of cells on each copy."""
@@ -76,7 +81,7 @@ MARKS = Marks()
 
 def evened(image: Singles) -> Singles:
     """Return an image without slow changes of brightness, divided by its contrast."""
-    detail = image - ndimage.gaussian_filter(image, SURROUNDINGS, mode="mirror", truncate=3.0)
+    detail = image - ndimage.gaussian_filter(image, SURROUNDINGS, mode="mirror", truncate=SURROUNDINGS_CUT)
     return np.asarray(detail / (np.sqrt(np.mean(detail**2)) + EVEN), dtype=np.float32)
 
 

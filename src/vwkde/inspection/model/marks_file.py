@@ -1,4 +1,4 @@
-"""What is known about single marks, as arrays of a model file."""
+"""What is known about single marks, and trained networks if there are some, as arrays of a model file."""
 
 from dataclasses import fields
 from typing import Any
@@ -7,15 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde.inspection.model.combined import Marking
+from vwkde.inspection.model.features import is_trained
+from vwkde.inspection.model.joint import Joint
 from vwkde.inspection.model.known_marks import KnownMarks
 from vwkde.inspection.model.learnt import Learnt
-from vwkde.inspection.model.learnt_combined import VALUES, Both, LearntCombined
+from vwkde.inspection.model.learnt_combined import LearntCombined
 from vwkde.inspection.model.mark_filters import KINDS
 from vwkde.inspection.model.marks import MARKS
 from vwkde.inspection.model.patches import GridOnCopies
 from vwkde.inspection.model.rarity import LEVELS, Rarities
 from vwkde.inspection.model.sound import is_within
 from vwkde.inspection.model.tails import Tail
+from vwkde.inspection.model.trained.networks_file import network_arrays, read_networks
 from vwkde.inspection.model.weighing import PIECES, POOLED, Weighing
 
 _LARGEST = 1e30
@@ -26,44 +29,50 @@ def marks_arrays(learnt: Learnt) -> dict[str, NDArray[Any]]:
     """Return the arrays that a model file has in addition if its features have marks."""
     if not isinstance(learnt, LearntCombined):
         return {}
-    known, both = learnt.known, learnt.both
-    return {
+    known, joint = learnt.known, learnt.joint
+    arrays = {
         "mark_mean": known.mean,
         "mark_spread": known.spread,
         "mark_tail": _array(known.tail),
         "mark_bends": known.weighing.bends,
         "mark_slopes": known.weighing.slopes,
         "values": learnt.values,
-        "score_tail": _array(both.tail),
-        "rarities": both.rarities.tables,
+        "score_tail": _array(joint.tail),
+        "rarities": joint.rarities.tables,
     }
+    return arrays if learnt.networks is None else arrays | network_arrays(learnt.networks)
 
 
 def with_marks(
     learnt: Learnt, marking: Marking, arrays: dict[str, NDArray[Any]], kind: type[LearntCombined]
 ) -> LearntCombined:
-    """Return what was learnt, as one of this kind with the marks of a model file."""
+    """Return what was learnt, as one of this kind with the marks, and perhaps the networks, of a model file."""
     shape = marking.shape(learnt.image_shape)
-    _check(arrays, len(learnt.names), shape, marking.patches)
+    networks = read_networks(arrays) if is_trained(learnt.features) else None
+    shares = kind.shares if networks is None else kind.trained_shares
+    _check(arrays, len(learnt.names), shape, marking.patches, len(shares))
     weighing = Weighing(arrays["mark_bends"], arrays["mark_slopes"])
     known = KnownMarks(shape, arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"]), weighing)
-    both = Both(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"], marking.patches), kind.shares)
+    joint = Joint(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"], marking.patches), shares)
     same = {field.name: getattr(learnt, field.name) for field in fields(learnt)}
-    return kind(**same, marking=marking, known=known, values=arrays["values"], both=both)
+    return kind(**same, marking=marking, known=known, values=arrays["values"], joint=joint, networks=networks)
 
 
-def _check(arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int], patches: GridOnCopies) -> None:
-    """Raise ValueError if the arrays do not fit together."""
+def _check(
+    arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int], patches: GridOnCopies, counted: int
+) -> None:
+    """Raise ValueError if the arrays do not fit together; `counted` is how many values of an image its score counts."""
     copies = MARKS.cells(shape)
+    tables = len(patches.places(shape)) + len(copies) + counted - 2  # of weighed marks, and of networks if any
     shapes = {
-        "rarities": (len(patches.places(shape)) + len(copies) + 1, len(LEVELS)),
+        "rarities": (tables, len(LEVELS)),
         "mark_mean": (KINDS, copies[-1].stop),
         "mark_spread": (KINDS, copies[-1].stop),
         "mark_tail": (2, len(copies), KINDS),
         "mark_bends": (len(copies), PIECES + 1, POOLED),
         "mark_slopes": (len(copies), PIECES, POOLED),
-        "values": (images, VALUES),
-        "score_tail": (2, 3),
+        "values": (images, counted + 1),
+        "score_tail": (2, counted),
     }
     for name, wanted in shapes.items():
         if arrays[name].dtype.kind != "f" or arrays[name].shape != wanted or not is_within(arrays[name], _LARGEST):

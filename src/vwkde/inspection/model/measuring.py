@@ -14,7 +14,7 @@ from vwkde.exceptions import RepeatedImagesWarning
 from vwkde.inspection.data.arrays import as_image, fingerprint
 from vwkde.inspection.data.colours import PLANES, brightness, planes_of
 from vwkde.inspection.model.coordinates import Coordinates
-from vwkde.inspection.model.features import FeatureSet, marking_of
+from vwkde.inspection.model.features import FeatureSet, is_trained, marking_of
 from vwkde.inspection.model.frames import AS_THEY_ARE, Frame, Framing, Shape
 from vwkde.inspection.model.made_up_marks import MadeUpMarks
 
@@ -35,8 +35,8 @@ class Measured:
     """Good images: names, features (patches, features), thumbnails, fingerprints, and the frame they were brought to.
 
     `marks` are the single marks of each image, if the features have them, and `made_up` those of made-up defects on it,
-    if asked for. `colours` are features, marks and made-up defects of each further plane of coloured images,
-    `contrasts` how much contrast such a plane has at most in an image.
+    if asked for. `small` is each image as trained networks see it, if there are to be some. `colours` are the further
+    planes of coloured images.
     """
 
     names: list[str]
@@ -46,15 +46,20 @@ class Measured:
     frame: Frame
     marks: list[Halves] = field(default_factory=list)
     made_up: list[MadeUpMarks] = field(default_factory=list)
-    colours: list[tuple[list[Singles], list[Halves], list[MadeUpMarks]]] = field(default_factory=list)
-    contrasts: list[float] = field(default_factory=list)
+    small: list[Singles] = field(default_factory=list)
+    colours: list["Plane"] = field(default_factory=list)
 
     def plane(self, kind: int) -> "Measured":
         """Return what was measured of one plane: of brightness, which is 0, or of a difference of colours."""
         if kind == 0:
-            return replace(self, colours=[], contrasts=[])
-        features, marks, made_up = self.colours[kind - 1]
-        return replace(self, features=features, marks=marks, made_up=made_up, colours=[], contrasts=[])
+            return replace(self, colours=[])
+        own = self.colours[kind - 1]
+        return replace(self, features=own.features, marks=own.marks, made_up=own.made_up, small=own.small, colours=[])
+
+    @property
+    def contrasts(self) -> list[float]:
+        """How much contrast each further plane has at most in an image."""
+        return [plane.contrast for plane in self.colours]
 
     @property
     def shape(self) -> Shape:
@@ -85,7 +90,7 @@ def measure_all(
     used, seen = set(taken), {*known}
     threads = thread_count()
     frame, named = _framed(_named(images, len(taken), frame.colour), frame)
-    planes = [_Plane() for _ in range(PLANES if frame.colour else 1)]
+    planes = [Plane() for _ in range(PLANES if frame.colour else 1)]
     total = getattr(images, "__len__", lambda: 0)()
     for few in track(iter(lambda: list(islice(named, threads)), []), "measuring images", -(-total // threads)):
         new = []
@@ -104,6 +109,7 @@ def measure_all(
         for plane, parts in zip(planes, zip(*map(planes_of, new), strict=True), strict=bool(new)):
             first_number = len(plane.features)
             plane.add(parts, _measure(parts, features) if measure is None else measure(parts))
+            plane.small += _small(parts, features)
             if make_up:
                 plane.made_up += _made_up(parts, features, first_number)
     _tell_repeated(repeated)
@@ -116,21 +122,23 @@ def measure_all(
         frame,
         first.marks,
         first.made_up,
-        [(plane.features, plane.marks, plane.made_up) for plane in others],
-        [plane.contrast for plane in others],
+        first.small,
+        others,
     )
 
 
 @dataclass
-class _Plane:
+class Plane:
     """What was measured of one plane of all images so far."""
 
     features: list[Singles] = field(default_factory=list)
     marks: list[Halves] = field(default_factory=list)
     made_up: list[MadeUpMarks] = field(default_factory=list)
+    small: list[Singles] = field(default_factory=list)
     contrast: float = 0.0
 
     def add(self, images: Sequence[Singles], measured: tuple[list[Singles], list[Halves]]) -> None:
+        """Add images, and what was measured of each."""
         self.features += measured[0]
         self.marks += measured[1]
         self.contrast = max(self.contrast, *(float(image.std()) for image in images))
@@ -138,13 +146,25 @@ class _Plane:
 
 def _measure(images: Sequence[Singles], features: FeatureSet) -> tuple[list[Singles], list[Halves]]:
     marking = marking_of(features)
-    return run(lambda image: rows_of(features(image)), images), [] if marking is None else run(marking, images)
+    patches = run(lambda image: rows_of(features(image)), images)
+    return patches, [] if marking is None else run(lambda image: _halves(marking(image)), images)
+
+
+def _halves(marks: Singles) -> Halves:
+    """Return marks as they are kept until all images are read: in half of the memory, and precise enough."""
+    return marks.astype(np.float16)
 
 
 def _made_up(images: Sequence[Singles], features: FeatureSet, first: int) -> list[MadeUpMarks]:
     marking = marking_of(features)
     numbered = list(enumerate(images, start=first))
     return [] if marking is None else run(lambda pair: marking.made_up(pair[1], pair[0]), numbered)
+
+
+def _small(images: Sequence[Singles], features: FeatureSet) -> list[Singles]:
+    """Return images as trained networks see them, if there are to be some."""
+    marking = marking_of(features) if is_trained(features) else None
+    return [] if marking is None else run(marking.small, images)
 
 
 def _tell_repeated(names: Sequence[str]) -> None:

@@ -5,8 +5,8 @@ judged by the others. Minus the log of the share that exceeds a value is its rar
 of a table, and beyond the last one by the slope of the last. A copy on which good images vary thereby counts less.
 
 A copy that shows a defect must not be outvoted by the noise of the others, so rarities of copies are joined by the mean
-of their fourth powers: nearly the largest. Texture, single marks and weighed marks are then joined by a plain mean,
-which is high where all differ at the same place; by chance they seldom do.
+of their fourth powers: nearly the largest. Texture, single marks, weighed marks and the odds of trained networks are
+then joined by a mean, which is high where all differ at the same place; by chance they seldom do.
 
 With texture, what is shown is the larger of this and of its surroundings. The peak of the map itself tells images apart
 best, but a long scratch is a row of peaks, and the inside of a large defect is often calmer than its edge. Where the
@@ -27,9 +27,9 @@ from vwkde.inspection.model.pyramid import PYRAMID
 
 Floats = NDArray[np.float64]
 Values = NDArray[np.floating]
-Evidence = tuple[Values, Values, Values]
-"""The log ratios of the patches of all copies of an image, the excess of its marks in the cells of all copies, and its
-weighed marks in the cells of the largest copy."""
+Evidence = tuple[Values, ...]
+"""The log ratios of the patches of all copies of an image, the excess of its marks in the cells of all copies, and, in
+the cells of the largest copy, its weighed marks and, if there are any, the log odds of trained networks."""
 
 _EXCEEDING = np.array([0.5, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003])
 """Shares of places of good images that exceed the entries of a table."""
@@ -41,6 +41,8 @@ _LEAST = 1e-6
 """Least distance of entries, relative to the largest and at least to one, for values that are all alike."""
 POWER = 4
 """Power of the mean over copies."""
+COUNTS = 1.0, 1.0, 1.0, 2.0
+"""How much texture, single marks, weighed marks and trained networks count in the mean."""
 _STRONG = 10.0
 """Rarities beyond this, in nats, count by their logarithm: otherwise only the core of a strong defect would show."""
 _AROUND = 1 / 32
@@ -57,7 +59,10 @@ FIRST_SPARED = 0.625
 
 @dataclass(frozen=True, eq=False)
 class Rarities:
-    """The tables of all copies, (copies, levels): those of `patches`, those of marks, and the one of weighed marks."""
+    """The tables of all copies, (copies, levels): those of `patches`, those of marks, and those of the largest copy.
+
+    The latter are that of weighed marks and, if there are any, that of trained networks.
+    """
 
     image_shape: tuple[int, ...]
     tables: Floats
@@ -65,15 +70,16 @@ class Rarities:
 
     def map(self, evidence: Evidence) -> Floats:
         """Return how rare each place is in good images, in nats, at the size at which images are measured."""
-        places = places_of(self.image_shape, self.patches)
-        patches, cells, weighed = (_powers(*each) for each in zip(evidence, places, self.parts(), strict=True))
-        largest = weighed.reshape(MARKS.grids(self.image_shape)[0])
+        places = places_of(self.image_shape, self.patches, len(evidence) - 2)
+        patches, cells, *largest = (_powers(*each) for each in zip(evidence, places, self.parts(), strict=True))
+        grid = MARKS.grids(self.image_shape)[0]
         spread = (
             self.patches.spread(patches, self.image_shape),
             MARKS.spread(cells, self.image_shape),
-            enlarged(largest, self.image_shape),
+            *(enlarged(powers.reshape(grid), self.image_shape) for powers in largest),
         )
-        return np.mean([np.sqrt(np.sqrt(powers)) for powers in spread], axis=0)
+        rarities = [np.sqrt(np.sqrt(powers)) for powers in spread]
+        return np.asarray(np.average(rarities, axis=0, weights=COUNTS[: len(rarities)]))
 
     def shown(self, joint: Floats) -> Floats:
         """Return what is shown of such a map."""
@@ -83,10 +89,11 @@ class Rarities:
         """Return the largest value of such a map, and that of what is shown of it."""
         return float(joint.max()), float(self.shown(joint).max())
 
-    def parts(self) -> tuple[Floats, Floats, Floats]:
-        """Return the tables of patches, those of marks, and the one of weighed marks."""
+    def parts(self) -> tuple[Floats, ...]:
+        """Return the tables of patches, those of marks, and each one of the largest copy."""
         first = len(self.patches.places(self.image_shape))
-        return self.tables[:first], self.tables[first:-1], self.tables[-1:]
+        last = first + len(MARKS.cells(self.image_shape))
+        return self.tables[:first], self.tables[first:last], *(table[None] for table in self.tables[last:])
 
 
 def with_surroundings(values: Floats) -> Floats:
@@ -132,15 +139,18 @@ def bends(table: Floats) -> Floats:
 def fit_rarities(images: Sequence[Evidence], image_shape: tuple[int, ...], patches: GridOnCopies = PYRAMID) -> Rarities:
     """Return the tables of good images, each compared with others."""
     tables = []
-    for part, places in enumerate(places_of(image_shape, patches)):
+    for part, places in enumerate(places_of(image_shape, patches, len(images[0]) - 2)):
         tables += [_table(np.concatenate([image[part][place] for image in images])) for place in places]
     return Rarities(image_shape, np.array(tables), patches)
 
 
-def places_of(image_shape: tuple[int, ...], patches: GridOnCopies = PYRAMID) -> tuple[list[slice], ...]:
-    """Return where the values of each copy are: among those of patches, of marks, and of weighed marks."""
+def places_of(
+    image_shape: tuple[int, ...], patches: GridOnCopies = PYRAMID, on_largest: int = 1
+) -> tuple[list[slice], ...]:
+    """Return where the values of each copy are: among those of patches, of marks, and of each part of evidence that
+    has values on the largest copy only."""
     cells = MARKS.cells(image_shape)
-    return patches.places(image_shape), cells, cells[:1]
+    return patches.places(image_shape), cells, *[cells[:1]] * on_largest
 
 
 def _table(values: Values) -> Floats:

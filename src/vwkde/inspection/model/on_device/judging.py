@@ -8,17 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute.devices import send
+from vwkde.inspection.model.joint import highest
 from vwkde.inspection.model.learnt import Judgement, Learnt, pixel_map
 from vwkde.inspection.model.learnt_combined import LearntCombined
 from vwkde.inspection.model.library import Comparison, Library
 from vwkde.inspection.model.marks import MARKS
 from vwkde.inspection.model.on_device.comparing import Compared, CoordinatesOnDevice, LibraryOnDevice
 from vwkde.inspection.model.on_device.filters import enlarged, interpolated, smoothed
-from vwkde.inspection.model.on_device.marks import MarksOnDevice, spread_marks
+from vwkde.inspection.model.on_device.marks import MarksOnDevice, largest_copy, spread_marks
 from vwkde.inspection.model.on_device.measuring import OnDevice, batch_size, on_device
 from vwkde.inspection.model.pyramid import PYRAMID
 from vwkde.inspection.model.rarity import (
     AROUND_CUT,
+    COUNTS,
     FIRST_SPARED,
     POWER,
     RAISED,
@@ -37,7 +39,7 @@ Singles = NDArray[np.float32]
 
 
 class CombinedOnDevice:
-    """A model with the features named `combined`, on a torch device."""
+    """A model with the features named `combined` or `trained`, on a torch device."""
 
     def __init__(self, learnt: LearntCombined, images: OnDevice) -> None:
         device = images.device
@@ -64,32 +66,45 @@ class CombinedOnDevice:
         compared = [self._library.compare(each) for each in self._coordinates(self._images.patches(images))]
         mark_scores, excess, weighed = self._marks.compare(images)
         log_ratio = torch.stack([each.log_ratio for each in compared])
-        joint = self._joint((log_ratio, excess, weighed), tuple(images.shape[1:]))
+        odds = self._odds(images)
+        joint = self._map((log_ratio, excess, weighed, *odds), tuple(images.shape[1:]))
         texture = torch.stack([each.score for each in compared])
-        values = torch.stack([texture, mark_scores.double(), joint.amax(dim=(1, 2))], dim=1)
+        of_networks = [each.topk(highest(each.shape[1]), dim=1).values.mean(dim=1) for each in odds]
+        values = torch.stack([texture, mark_scores.double(), *of_networks, joint.amax(dim=(1, 2))], dim=1)
         neighbours = torch.stack([each.neighbours for each in compared]).cpu().numpy()
-        like, both = self._learnt.of_like(neighbours), self._learnt.both
-        found = both.score(values.cpu().numpy(), like)
+        like, known = self._learnt.of_like(neighbours), self._learnt.joint
+        found = known.score(values.cpu().numpy(), like)
         part = self._images.part
-        shown = _with_surroundings(joint) * send(both.level(like), self._images.device)[:, None, None]
+        shown = _with_surroundings(joint) * send(known.level(like), self._images.device)[:, None, None]
         maps = enlarged(shown, self._learnt.image_shape if part is None else part.shape())
         return [
             Judgement(float(score), int(nearest), self._placed(values))
             for score, nearest, values in zip(found, neighbours[:, 0], maps.float().cpu().numpy(), strict=True)
         ]
 
-    def _joint(self, evidence: tuple["Tensor", ...], shape: tuple[int, ...]) -> "Tensor":
+    def _odds(self, images: "Tensor") -> list["Tensor"]:
+        """Return the log odds of trained networks, (images, cells), if there are some."""
+        if self._learnt.networks is None:
+            return []
+        seen = largest_copy(images).double()  # a GPU may round single precision to ten bits
+        return [self._learnt.networks.mean_odds(seen).flatten(start_dim=1)]
+
+    def _map(self, evidence: tuple["Tensor", ...], shape: tuple[int, ...]) -> "Tensor":
         """Return the maps of the inspected part, as `Rarities.map` does, at the size at which it is measured."""
         import torch
 
-        tables = self._learnt.both.rarities.parts()
-        patches, cells, weighed = (
-            _counted(values.double(), places, of_copies) ** POWER
-            for values, places, of_copies in zip(evidence, places_of(shape), tables, strict=True)
+        tables = self._learnt.joint.rarities.parts()
+        places = places_of(shape, on_largest=len(evidence) - 2)
+        patches, cells, *largest = (
+            _counted(values.double(), of_part, of_copies) ** POWER
+            for values, of_part, of_copies in zip(evidence, places, tables, strict=True)
         )
-        largest = enlarged(weighed.reshape(-1, *MARKS.grids(shape)[0]), shape)
-        spread = _spread_patches(patches, shape), spread_marks(cells, shape), largest
-        return torch.stack([powers.sqrt().sqrt() for powers in spread]).mean(dim=0)
+        grid = MARKS.grids(shape)[0]
+        on_largest = [enlarged(powers.reshape(-1, *grid), shape) for powers in largest]
+        spread = [_spread_patches(patches, shape), spread_marks(cells, shape), *on_largest]
+        counts = COUNTS[: len(spread)]
+        rarities = torch.stack([count * powers.sqrt().sqrt() for count, powers in zip(counts, spread, strict=True)])
+        return rarities.sum(dim=0) / sum(counts)
 
     def _placed(self, values: Singles) -> Singles:
         part = self._images.part

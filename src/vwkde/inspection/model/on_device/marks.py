@@ -8,7 +8,7 @@ import scipy.fft
 from vwkde._compute.devices import send
 from vwkde.inspection.model.known_marks import RAREST, KnownMarks
 from vwkde.inspection.model.mark_filters import AROUND, DETAIL, MARGIN, SMOOTH, bank
-from vwkde.inspection.model.marks import CELL, EVEN, LEAST_USUAL, MARKS, SURROUNDINGS, every, ranks
+from vwkde.inspection.model.marks import CELL, EVEN, LEAST_USUAL, MARKS, SURROUNDINGS, SURROUNDINGS_CUT, every, ranks
 from vwkde.inspection.model.on_device.filters import enlarged, halved, made_smaller, mirrored, smoothed
 from vwkde.inspection.model.weighing import DIRECTED, SINGLE
 
@@ -20,14 +20,12 @@ def marks_of(images: "Tensor") -> "Tensor":
     """Return how strong each kind of mark is in every cell of every copy, (images, kinds, cells)."""
     import torch
 
-    shapes = MARKS.shapes(tuple(images.shape[1:]))
-    copy = _evened(made_smaller(images, shapes[0]))
-    cells = []
-    for number in range(len(shapes)):
+    copy, cells = largest_copy(images), []
+    for number in range(len(MARKS.shapes(tuple(images.shape[1:])))):
         copy = halved(copy) if number else copy
         strongest = torch.nn.functional.max_pool2d(_strengths(copy), CELL, ceil_mode=True)
         cells.append(_unusual(strongest.flatten(start_dim=2)))
-    return torch.cat(cells, dim=2).half()
+    return torch.cat(cells, dim=2)
 
 
 def _unusual(cells: "Tensor") -> "Tensor":
@@ -37,9 +35,10 @@ def _unusual(cells: "Tensor") -> "Tensor":
     return (cells - middle) / (upper - middle).clamp(min=LEAST_USUAL)
 
 
-def _evened(images: "Tensor") -> "Tensor":
-    """Return images without slow changes of brightness, divided by their contrast."""
-    detail = images - smoothed(images, SURROUNDINGS, "mirror", 3.0)
+def largest_copy(images: "Tensor") -> "Tensor":
+    """Return the largest copies of images, evened: without slow changes of brightness, divided by their contrast."""
+    images = made_smaller(images, MARKS.shapes(tuple(images.shape[1:]))[0])
+    detail = images - smoothed(images, SURROUNDINGS, "mirror", SURROUNDINGS_CUT)
     return detail / ((detail**2).mean(dim=(1, 2), keepdim=True).sqrt() + EVEN)
 
 

@@ -49,7 +49,7 @@ class OnDevice:
                 batch = self.sent(images[start : start + size])
                 features += list(self.patches(batch).cpu().numpy())
                 if isinstance(self.features, Combined):
-                    marks += list(marks_of(batch).cpu().numpy())
+                    marks += list(marks_of(batch).half().cpu().numpy())
         return features, marks
 
     def patches(self, batch: "Tensor") -> "Tensor":
