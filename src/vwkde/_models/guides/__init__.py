@@ -25,6 +25,7 @@ from vwkde._models.guides.densities import (
 )
 from vwkde._models.guides.independent import have_independent_columns, independent_forms
 from vwkde._models.guides.kind import Fit, GuideKind, Refinement
+from vwkde._models.guides.line import fit_unbiased_line, have_rows_for_a_line
 from vwkde._models.guides.logistic import INVERSE_RIDGES, fit_logistic
 from vwkde._models.guides.lump import fit_lumps, have_lumps, tilted
 from vwkde._models.guides.network import have_several_columns, network_forms
@@ -73,6 +74,14 @@ GUIDES: dict[str, GuideKind] = {
         fewest_rows=20,
         affine=True,
         most_rows=50_000,
+    ),
+    "line": GuideKind(
+        _always(fit_unbiased_line),
+        fewest_rows=50,
+        affine=True,
+        unbiased=True,
+        most_rows=50_000,
+        suits=have_rows_for_a_line,
     ),
     "waves": GuideKind(
         wave_forms,
