@@ -54,6 +54,15 @@ def test_samples_that_a_line_separates_have_finite_values():
     assert 0 < guide(p.points).min() < guide(p.points).max() < 100
 
 
+def test_a_direction_in_which_rows_do_not_vary_gets_no_coefficient():
+    random = np.random.default_rng(6)
+    turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
+    p, q = (sample(random.normal(mean, 1, (80, 3)) * [1.0, 1.0, 0.0] @ turn) for mean in (0.3, 0.0))
+    guide, off = fit_unbiased_line(p, q), [[0.0, 0.0, 5.0]] @ turn
+    np.testing.assert_allclose(guide(p.points + off), guide(p.points), atol=1e-6)
+    assert (guide.noise(p.points + off) >= 0).all()
+
+
 def test_the_sign_turns_if_the_samples_change_places():
     p, q = gaussians(np.random.default_rng(3), (80, 150))
     np.testing.assert_allclose(fit_unbiased_line(p, q)(p.points), -fit_unbiased_line(q, p)(p.points), atol=1e-9)

@@ -26,8 +26,8 @@ _LARGEST_STEP = 5.0
 """Largest change of the log odds at any row in one step: farther out the curvature says nothing."""
 _CLOSE = 1e-6
 """Change of the log odds at which the search ends."""
-_RIDGE = 1e-10
-"""Added to the curvature, relative to its mean, for directions in which nothing varies."""
+_FLAT = 1e-10
+"""Curvature, relative to the largest, below which rows do not vary in a direction: it gets no coefficient."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class UnbiasedLine:
     def noise(self, x: Floats) -> Floats:
         """Return the variance of the log odds at points."""
         features = _with_constant(x)
-        return np.einsum("nd,nd->n", features @ self.covariance, features)
+        return np.maximum(np.einsum("nd,nd->n", features @ self.covariance, features), 0.0)  # but for rounding
 
 
 def fit_unbiased_line(numerator: Sample, denominator: Sample) -> UnbiasedLine:
@@ -79,6 +79,5 @@ def _with_constant(x: Floats) -> Floats:
 
 
 def _inverse_curvature(x: Floats, weight: Floats) -> Floats:
-    curvature = (x.T * weight) @ x
-    curvature.flat[:: len(curvature) + 1] += _RIDGE * np.trace(curvature) / len(curvature)
-    return np.asarray(np.linalg.inv(curvature))
+    """Return the inverse of the curvature in the directions in which rows vary."""
+    return np.asarray(np.linalg.pinv((x.T * weight) @ x, rcond=_FLAT, hermitian=True))
