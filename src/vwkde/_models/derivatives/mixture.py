@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from vwkde._compute import parallel
 from vwkde._data.sample import effective_rows
-from vwkde._models.derivatives.components import TOLERANCE, Components, MakeRows, fit_components, refit_components
+from vwkde._models.derivatives.components import (
+    TOLERANCE,
+    Components,
+    MakeRows,
+    fit_components,
+    refit_components,
+    shares_of,
+)
 from vwkde._models.derivatives.full import full_rows
 from vwkde._models.derivatives.tied import TiedRows
 from vwkde._models.exponentials import log_sum
@@ -103,9 +110,7 @@ class MixtureDerivatives:
 
     def _shares(self, x: Floats) -> Floats:
         """Return the probability of each component at each point, of shape (k, n)."""
-        log_joint = self._log_joint(x)
-        joint = np.exp(log_joint - log_joint.max(axis=0))
-        return joint / joint.sum(axis=0)
+        return shares_of(self._log_joint(x))[0]
 
 
 def make_mixture(weights: Floats, means: Floats, precisions: Floats) -> MixtureDerivatives:
