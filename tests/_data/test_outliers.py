@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from vwkde import DegenerateDataWarning, DensityRatio, kl_divergence, mutual_information
+from vwkde._data import outliers
 from vwkde._data.outliers import find_reach
 
 ROWS = 400
@@ -41,6 +42,34 @@ def test_outliers_lie_beyond_the_reach(sizes):
     expected[: len(sizes), 1] = True
     np.testing.assert_array_equal(reach.outliers(x), expected)
     assert not reach.outliers(other).any()
+
+
+MANY = {
+    "normal": lambda random, size: random.normal(size=size),
+    "one far out": lambda random, size: np.where(np.arange(size) == 7, 1e4, random.normal(size=size)),
+    "Cauchy": lambda random, size: random.standard_cauchy(size),
+    "long tail": lambda random, size: np.exp(8 * random.normal(size=size)),
+    "mostly zero": lambda random, size: (random.random(size) < 0.2) * random.normal(size=size),
+    "sorted": lambda random, size: np.sort(random.normal(size=size)),
+    "constant": lambda _, size: np.full(size, 3.0),
+    "largest numbers": lambda random, size: 1e308 * random.uniform(-1, 1, size),
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_some_rows_show_what_all_rows_do(name, monkeypatch):
+    """The medians of all rows are not needed where the ends of a column cannot be far out."""
+    random = np.random.default_rng(0)
+    samples = [MANY[name](random, 30_000)[:, None] for _ in range(2)]
+    quick = find_reach(samples)
+    monkeypatch.setattr(outliers, "_has_no_far_value", lambda _: False)
+    np.testing.assert_equal(quick, find_reach(samples))
+
+
+def test_a_column_of_many_ordinary_rows_is_not_sorted(monkeypatch):
+    samples = [np.random.default_rng(seed).normal(size=(30_000, 1)) for seed in range(2)]
+    monkeypatch.delattr(outliers, "_within_reach")
+    assert not find_reach(samples).outlying.any()
 
 
 def test_values_that_the_other_sample_has_too_are_no_outliers():

@@ -1,11 +1,13 @@
+import threading
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from vwkde._compute import parallel
 from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample
-from vwkde._models.guides import worth_trying
+from vwkde._models.guides import GUIDES, worth_trying
 from vwkde._models.guides.cross_fit import cross_fit
 from vwkde._models.guides.network import Training, _layers_of, _set_slopes, _start, fit_network, have_several_columns
 from vwkde._models.log_loss import log_loss
@@ -108,3 +110,18 @@ def test_it_is_tried_on_many_rows_of_several_columns_and_not_on_pairs():
     assert have_several_columns(p, q)
     assert not have_several_columns(sample(p.points[:, :3]), sample(q.points[:, :3]))
     assert not have_several_columns(p, replace(q, pairs=Pairs(3, np.arange(50), np.arange(50))))
+
+
+def test_folds_are_fitted_on_the_calling_thread_however_many_rows_there_are(monkeypatch):
+    """Training is small steps: on several threads they waited for each other, and took four times as long."""
+    threads = []
+
+    def note(*_):
+        threads.append(threading.current_thread())
+        return lambda x: np.zeros(len(x))
+
+    monkeypatch.setitem(GUIDES, "network", replace(GUIDES["network"], forms=lambda *_: (note,)))
+    p, q = map(sample, np.random.default_rng(0).normal(size=(2, 30_000, 4)))
+    with parallel.at_most(4):
+        cross_fit("network", (p, q), seed=0)
+    assert threads == [threading.current_thread()] * 5

@@ -103,7 +103,7 @@ def _disagreement(fitted: Fitted, compute: Compute, error: float) -> float:
 
 def _values(fitted: Fitted, compute: Compute, averages: list[Average]) -> list[float]:
     """Return a divergence by each of some averages of members."""
-    return parallel.run_if_many(
+    return parallel.concurrently(
         lambda average: compute(*at_samples(fitted, average))[0], averages, len(fitted.samples[0])
     )
 

@@ -22,6 +22,8 @@ _FAR = 1_000.0
 """Deviation from the median, in units of the median deviation, below which no value does harm."""
 _FARTHEST = 100_000.0
 """The same, above which a value makes all others look equal, even if it belongs to the tail."""
+_SOME_ROWS = 10_000
+"""Rows that show, with a margin of a factor two, whether any value can be so far out: medians of all take long."""
 _LARGEST_SHARE = 0.05
 """Share of the rows above which values far out are a part of the density."""
 _CLEARLY = 20.0
@@ -78,12 +80,27 @@ def warn_about_outliers(held: Held, reach: Reach, paired: bool) -> None:
 
 
 def _reach_of_column(one: Array, other: Array) -> tuple[float, float, bool]:
+    if _has_no_far_value(one) and _has_no_far_value(other):
+        return -np.inf, np.inf, False
     columns = one.astype(np.float64), other.astype(np.float64)
     inside, outlying = zip(*map(_within_reach, columns), strict=True)
     if all(each.all() for each in inside):
         return -np.inf, np.inf, False
     kept = np.concatenate([column[each] for column, each in zip(columns, inside, strict=True)])
     return float(kept.min()), float(kept.max()), any(outlying)
+
+
+def _has_no_far_value(column: Array) -> bool:
+    """Return whether no value of many can be far out, by the median deviation of some of them and by both ends."""
+    if len(column) <= 2 * _SOME_ROWS:
+        return False
+    low, high = float(column.min()), float(column.max())
+    some = column[:: len(column) // _SOME_ROWS].astype(np.float64)
+    largest = max(abs(low), abs(high)) or 1.0
+    median = float(np.median(some / largest))
+    deviation = np.abs(some / largest - median)
+    farthest = max(high / largest - median, median - low / largest)
+    return bool(farthest <= 0.5 * _FAR * np.median(deviation))
 
 
 def _within_reach(column: Floats) -> tuple[NDArray[np.bool_], bool]:

@@ -276,10 +276,15 @@ def dealt_apart(numerator: Sample, denominator: Sample) -> tuple[Sample, Sample]
     chance would help it here. Which sample is dealt in which way depends on the data only: that with the rows farther
     out comes second. So nothing but the sign of the log ratio changes if the samples change places.
     """
-    p, q = (float(np.average((s.points**2).sum(axis=1), weights=s.weight)) for s in (numerator, denominator))
+    p, q = (_mean_square(sample) for sample in (numerator, denominator))
     if abs(p - q) <= _ROUNDING * max(p, q):
         return numerator, denominator
     return replace(numerator, deal=int(p > q)), replace(denominator, deal=int(q > p))
+
+
+def _mean_square(sample: Sample) -> float:
+    """Return the mean squared distance from the centre."""
+    return float(np.einsum("i,ij,ij->", sample.weight, sample.points, sample.points) / sample.weight.sum())
 
 
 def make_unordered_sample(points: Floats) -> Sample:

@@ -6,11 +6,13 @@ equal weight for both classes. All bandwidths and guides of one coordinate syste
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._compute import parallel
 from vwkde._data.sample import Sample
 from vwkde._data.validation import Array
 from vwkde._fit.few_centres import level_by_all_rows, most_centres, with_few_centres
@@ -207,7 +209,7 @@ def on_all_rows(chosen: list[Candidate], space: Space, bandwidth: float | None, 
         return [_ratio(c.form, c.bandwidth, space, c.at_samples, numerics) for c in chosen]
     settled = min(len(sample) for sample in thinned.samples) >= _ENOUGH_ROWS
     forms = {c.form.key: c.form for c in chosen}
-    forms = {key: _refitted(form, space, settled, numerics) for key, form in forms.items()}
+    forms = _all_refitted(forms, space, settled, numerics)
     narrowing = space.scott / thinned.scott if bandwidth is None else 1.0
     wanted = [(c.form.key, c.bandwidth and c.bandwidth * narrowing) for c in chosen]
     known = _known_log_ratios(space, forms, wanted, numerics)
@@ -229,6 +231,18 @@ def _ratio(form: Form, bandwidth: float | None, space: Space, known: AtBoth | No
         return GuideAlone(form.guide, space.samples, known)
     pair = with_few_centres(make_pair(space.samples, form.weight, bandwidth, numerics, form.guide), numerics.seed)
     return level_by_all_rows(GuidedRatio(form.guide, pair, space.most_correction, known))
+
+
+def _all_refitted(forms: dict[FormKey, Form], space: Space, settled: bool, numerics: Numerics) -> dict[FormKey, Form]:
+    """Return forms fitted to the rows of a space, side by side; those that share moments one after the other."""
+    by_moments = [key for key, form in forms.items() if form.guide.by_moments]
+    alone = [[key] for key in forms if key not in by_moments]
+
+    def refit(keys: list[FormKey]) -> list[tuple[FormKey, Form]]:
+        return [(key, _refitted(forms[key], space, settled, numerics)) for key in keys]
+
+    fitted = dict(chain(*parallel.concurrently(refit, [by_moments, *alone], space.rows_in_memory)))
+    return {key: fitted[key] for key in forms}
 
 
 def _refitted(form: Form, space: Space, settled: bool, numerics: Numerics) -> Form:

@@ -143,7 +143,11 @@ def shares(candidates: list[Candidate], averages: bool, sound: Mask | None = Non
 def _sound(candidates: list[Candidate], folds: Folds) -> Mask:
     """Mark the candidates whose model did not fail in any fold; all of them, if every one failed."""
     samples = candidates[0].space.samples
-    failed = np.array([_failed(c.average_terms, samples, folds) for c in candidates])
+
+    def failed_one(candidate: Candidate) -> bool:
+        return _failed(candidate.average_terms, samples, folds)
+
+    failed = np.array(parallel.run_if_many(failed_one, candidates, len(samples[0])))
     return failed if failed.all() else ~failed
 
 

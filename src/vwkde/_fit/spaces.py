@@ -21,6 +21,7 @@ from vwkde._coordinates.products import Product, WithProducts, add_products
 from vwkde._coordinates.projection import Projection, project_samples
 from vwkde._coordinates.whitening import Whitening, fit_whitening
 from vwkde._data.sample import Sample
+from vwkde._data.validation import Array
 from vwkde._fit.candidates import Coordinates, Space
 from vwkde._fit.columns import MOST_COLUMNS, informative_columns
 from vwkde._fit.fitted import Problem
@@ -30,9 +31,12 @@ from vwkde._models.guides.cross_fit import is_affine
 from vwkde._runtime.warn import without
 from vwkde.exceptions import DegenerateDataWarning
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Guides = tuple[Any, ...]
 
+_MOST_RANKED = 100_000
+"""Rows of each sample whose ranks make the map to normal scores."""
 _WITH_PRODUCTS = ("logistic", "additive", "boosting")
 """Guides that are tried on columns and products of them."""
 
@@ -65,9 +69,22 @@ def _mapped(sample: Sample, whitening: Whitening, coordinates: Coordinates) -> S
 
 def as_given(problem: Problem, guides: Guides) -> Space:
     """Return the samples with every column mapped to normal scores, and the guides that depend on the axes."""
-    coordinates = fit_normal_scores(*problem.held.data, problem.held.weights)
+    (p, p_weight), (q, q_weight) = (_some_rows(problem, side) for side in (0, 1))
+    coordinates = fit_normal_scores(p, q, (p_weight, q_weight))
     samples = _placed(problem, coordinates, problem.split)
     return Space("as given", coordinates, samples, tuple(g for g in guides if not is_affine(g)), axes_matter=True)
+
+
+def _some_rows(problem: Problem, side: int) -> tuple[Array, Floats]:
+    """Return rows of a sample as they were given, and their weights; if they are many, some at all distances.
+
+    Any increasing map leaves the ratio as it is, so that more rows would only make the columns a little more normal.
+    """
+    data, weight, order = problem.held.data[side], problem.held.weights[side], problem.samples[side].rows
+    if len(data) <= _MOST_RANKED:
+        return data, weight
+    some = order[np.linspace(0, len(order) - 1, _MOST_RANKED).astype(np.intp)]
+    return data[some], weight[some]
 
 
 def few_columns(given: Space, guides: Guides, seed: int) -> list[Space]:

@@ -189,7 +189,8 @@ def _best_form(guide: Any, kind: GuideKind | None, samples: Samples, seed: int, 
                     return form.refine(before.models[fold], numerator, denominator)
                 return form(numerator, denominator)
 
-        return list(parallel.run(without, numbers, "guides"))
+        with parallel.at_most(1 if kind and kind.in_small_steps else None):
+            return parallel.run(without, numbers, "guides")
 
     def collected(form: Fit, models: list[Guide]) -> CrossFitted:
         return replace(collect(guide, tuple(models), samples, folds), fit=form)
