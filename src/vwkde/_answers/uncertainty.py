@@ -58,7 +58,16 @@ def unseen(fitted: Fitted, kind: str, order: float | None, compute: Compute, val
         return 0.0
     ways = [replace(fitted.average, by_fold=way) for way in fitted.average.alternatives] or [fitted.average]
     values = _values(fitted, compute, ways)
-    return _PER_DIFFERENCE * float(np.ptp(values)) + in_units_of(kind, order, hidden(fitted.samples), max(value, 0.0))
+    missed = _PER_DIFFERENCE * float(np.ptp(values)) + in_units_of(kind, order, hidden(fitted.samples), max(value, 0.0))
+    return missed + _share_of_products(fitted.average) * max(value, 0.0)
+
+
+def _share_of_products(average: Average) -> float:
+    """Return how much of an average comes from products of pairs of columns, which are of low degrees.
+
+    Where these differ too little for any single one to be learnt, products of higher degrees may carry as much again.
+    """
+    return sum(member.average for member in average.members if member.ratio.guide.form == "dependence")
 
 
 def hidden(samples: tuple[Sample, Sample]) -> float:

@@ -27,7 +27,7 @@ from vwkde._fit.columns import MOST_COLUMNS, informative_columns
 from vwkde._fit.fitted import Problem
 from vwkde._models.gaussian import pooled_covariance
 from vwkde._models.guides import GUIDES
-from vwkde._models.guides.cross_fit import is_affine
+from vwkde._models.guides.cross_fit import is_affine, shows
 from vwkde._runtime.warn import without
 from vwkde.exceptions import DegenerateDataWarning
 
@@ -72,7 +72,8 @@ def as_given(problem: Problem, guides: Guides) -> Space:
     (p, p_weight), (q, q_weight) = (_some_rows(problem, side) for side in (0, 1))
     coordinates = fit_normal_scores(p, q, (p_weight, q_weight))
     samples = _placed(problem, coordinates, problem.split)
-    return Space("as given", coordinates, samples, tuple(g for g in guides if not is_affine(g)), axes_matter=True)
+    tried = tuple(guide for guide in guides if not is_affine(guide) and shows(guide, samples))
+    return Space("as given", coordinates, samples, tried, axes_matter=True)
 
 
 def _some_rows(problem: Problem, side: int) -> tuple[Array, Floats]:

@@ -23,6 +23,7 @@ from vwkde._models.guides.densities import (
     have_heavy_tails,
     mixture_forms,
 )
+from vwkde._models.guides.dependence import dependence_forms, show_dependence
 from vwkde._models.guides.independent import have_independent_columns, independent_forms
 from vwkde._models.guides.kind import Fit, GuideKind, Refinement
 from vwkde._models.guides.line import fit_unbiased_line, have_rows_for_a_line
@@ -146,6 +147,16 @@ GUIDES: dict[str, GuideKind] = {
         grows_from=1,
         in_small_steps=True,
         suits=have_several_columns,
+    ),
+    "dependence": GuideKind(
+        dependence_forms,
+        fewest_rows=100,
+        affine=False,
+        unbiased=True,
+        normal_scores_up_to=0,
+        most_rows=100_000,
+        grows_from=2,
+        shows=show_dependence,
     ),
     "scatter": GuideKind(
         scatter_forms,

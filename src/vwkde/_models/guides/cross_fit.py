@@ -114,7 +114,7 @@ class CrossFitted:
     @property
     def grows(self) -> bool:
         """Whether the guide may win with more rows than these; mixtures of one component do not."""
-        gaussian = any(isinstance(model, NoisyGuide) for model in self.models)
+        gaussian = not self.unbiased and any(isinstance(model, NoisyGuide) for model in self.models)
         return bool(self._kind and self._kind.grows(self.points[0].shape[1])) and not gaussian
 
     def of_rows(self, chosen: NDArray[np.intp], side: int) -> "CrossFitted":
@@ -152,6 +152,11 @@ def is_affine(guide: Any) -> bool:
 def suits(guide: Any, samples: Samples) -> bool:
     """Return whether a guide is worth trying on these samples, among others."""
     return not isinstance(guide, str) or GUIDES[guide].suits(*samples)
+
+
+def shows(guide: Any, samples: Samples) -> bool:
+    """Return whether all rows of the samples show what a guide is for."""
+    return not isinstance(guide, str) or GUIDES[guide].shows(*samples)
 
 
 def no_guide(samples: Samples) -> CrossFitted:

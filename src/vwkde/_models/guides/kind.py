@@ -80,6 +80,8 @@ class GuideKind:
         that the folds are fitted one after the other.
     suits
         Whether the guide is worth trying on these samples, among others.
+    shows
+        Whether all rows show what the guide is for; `suits` sees only the first of many.
     """
 
     forms: Callable[[Sample, Sample], tuple[Fit, ...]]
@@ -95,6 +97,7 @@ class GuideKind:
     threads_from: int = WORTH_THREADS
     in_small_steps: bool = False
     suits: Callable[[Sample, Sample], bool] = lambda _numerator, _denominator: True
+    shows: Callable[[Sample, Sample], bool] = lambda _numerator, _denominator: True
 
     def grows(self, columns: int) -> bool:
         """Return whether the guide may win with more rows of so many columns."""
