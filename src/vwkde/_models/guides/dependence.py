@@ -43,23 +43,26 @@ _MOST_NOISE = 2.0
 
 
 class Kind(NamedTuple):
-    """Products of one polynomial of a column and one of another, given by their degrees."""
+    """Products of one polynomial of a column and one of another, given by their degrees; zero stands for no column."""
 
     first: int
     second: int
 
-    def mask(self, columns: int) -> NDArray[np.bool_]:
+    def mask(self, shape: tuple[int, ...]) -> NDArray[np.bool_]:
         """Return which products count: of different columns and, if both degrees are equal, each pair once."""
-        every = np.ones((columns, columns), dtype=bool)
-        return np.triu(every, 1) if self.first == self.second else every & ~np.eye(columns, dtype=bool)
+        every = np.ones(shape, dtype=bool)
+        if not self.first:
+            return every
+        return np.triu(every, 1) if self.first == self.second else every & ~np.eye(len(every), dtype=bool)
 
 
 KINDS = (Kind(1, 2), Kind(1, 3), Kind(2, 2))
-_CORRELATIONS = Kind(1, 1)
+_SIMPLE = (Kind(0, 1), Kind(0, 2), Kind(0, 3), Kind(1, 1))
+"""Single columns and correlations, which other guides know as well."""
 
 
 class _Products(NamedTuple):
-    """The coefficients of all products of a kind, (columns, columns), and their variances."""
+    """The coefficients of all products of a kind, (columns, columns) or (1, columns), and their variances."""
 
     kind: Kind
     coefficients: Floats
@@ -89,10 +92,10 @@ class Dependence:
 
 
 def dependence_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
-    """Return the guide with the kinds of products that clearly differ, or the clearest one; then with correlations."""
+    """Return the guide with the kinds of products that clearly differ, or the clearest; then with simple ones too."""
     excess = _excess((numerator, denominator))
     clear = tuple(kind for kind in KINDS if excess[kind] > _CLEARLY) or (max(KINDS, key=excess.__getitem__),)
-    return partial(fit_dependence, clear), partial(fit_dependence, (_CORRELATIONS, *clear))
+    return partial(fit_dependence, clear), partial(fit_dependence, (*_SIMPLE, *clear))
 
 
 def show_dependence(numerator: Sample, denominator: Sample) -> bool:
@@ -133,7 +136,7 @@ def _whitening(samples: Samples) -> tuple[Floats, Floats]:
 def _bent(x: Floats, centre: Floats, root: Floats) -> dict[int, Floats]:
     """Return Hermite polynomials of decorrelated columns by their degrees, with variance one for a normal column."""
     z = np.clip((x - centre) @ root, -_FARTHEST, _FARTHEST)
-    return {1: z, 2: (z**2 - 1) / np.sqrt(2), 3: z * (z**2 - 3) / np.sqrt(6)}
+    return {0: np.ones((len(z), 1)), 1: z, 2: (z**2 - 1) / np.sqrt(2), 3: z * (z**2 - 3) / np.sqrt(6)}
 
 
 def _at_rows(first: Floats, coefficients: Floats, second: Floats) -> Floats:
@@ -142,7 +145,7 @@ def _at_rows(first: Floats, coefficients: Floats, second: Floats) -> Floats:
 
 
 def _moments(kind: Kind, bent: dict[int, Floats], weight: Floats) -> tuple[Floats, Floats]:
-    """Return the means and variances of all products of a kind, (columns, columns)."""
+    """Return the means and variances of all products of a kind."""
     share = (weight / weight.sum())[:, None]
     mean = bent[kind.first].T @ (share * bent[kind.second])
     square = (bent[kind.first] ** 2).T @ (share * bent[kind.second] ** 2)
@@ -151,7 +154,7 @@ def _moments(kind: Kind, bent: dict[int, Floats], weight: Floats) -> tuple[Float
 
 def _inverse(kind: Kind, variance: Floats) -> Floats:
     """Return one over the variance of the products that count, and zero for the others."""
-    varying = (variance > _LEAST_VARIANCE) & kind.mask(len(variance))
+    varying = (variance > _LEAST_VARIANCE) & kind.mask(variance.shape)
     return np.divide(1.0, variance, out=np.zeros(variance.shape), where=varying)
 
 
