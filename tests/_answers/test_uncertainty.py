@@ -36,6 +36,12 @@ def test_a_little_kl_raises_every_divergence_from_zero_as_a_small_shift_does(kin
     assert found == pytest.approx(share * expected, rel=0.02)
 
 
+@pytest.mark.parametrize(("kind", "times"), [("kl", 3.0), ("reverse-kl", 3.0), ("renyi", 3.0), ("jensen-shannon", 1.0)])
+def test_more_hides_beside_a_large_divergence_unless_it_is_bounded(kind, times):
+    order = 0.7 if kind == "renyi" else None
+    assert in_units_of(kind, order, SMALL, 2.0) == pytest.approx(times * in_units_of(kind, order, SMALL, 0.0))
+
+
 def test_what_hides_is_less_with_more_rows_and_more_with_more_columns():
     def of_equal(columns, rows):
         return vwkde.kl_divergence(*mean_difference(columns, 0.0).sample(rows)).unseen
