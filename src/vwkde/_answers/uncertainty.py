@@ -41,9 +41,9 @@ _BIAS_ROWS = 500
 _SUBSAMPLES = 30
 _PER_DIFFERENCE = 3.0
 """How much may be missed, in units of the difference between the two combinations of the candidates."""
-_HIDDEN = 0.45
+_HIDDEN = 0.38
 """How much KL may hide, in units of the root of √d·2/n."""
-_HIDDEN_DEPENDENCE = 0.15
+_HIDDEN_DEPENDENCE = 0.2
 """How much more may hide in the dependence between columns, in units of d·2/n."""
 
 
