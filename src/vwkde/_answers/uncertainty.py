@@ -6,8 +6,8 @@ default combines its candidates, a mean and a stack (see `_fit/averaging.py`). T
 columns, in the smaller sample, show a difference of d numbers only if its KL exceeds the order of √d·2/n, and what has
 no simple form is found later, by a share of the root of that. A change of the dependence between columns has about d²/2
 numbers, and hides as long as its KL is below the order of d·2/n. The rows of a much larger sample do not help: it is
-the smaller one that supports no model. And more hides beside a large difference, which few rows of one sample share with
-the other: 1 + KL times as much. The three factors were calibrated once, by `benchmarks/zoo.py` on problems drawn from
+the smaller one that supports no model. And more hides beside a large difference, since few rows of one sample are where
+the other is: 1 + KL times as much. The three factors were calibrated by `benchmarks/zoo.py` on problems drawn from
 tuning seeds.
 """
 
