@@ -1,9 +1,13 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 import vwkde
-from vwkde._answers.uncertainty import hidden, in_units_of
+from vwkde._answers.at_samples import at_samples
+from vwkde._answers.functionals import KINDS
+from vwkde._answers.uncertainty import hidden, in_units_of, unseen
 from vwkde._data.sample import make_sample
 from vwkde.datasets import Gaussian, GaussianPair, mean_difference
 
@@ -32,12 +36,18 @@ def test_a_little_kl_raises_every_divergence_from_zero_as_a_small_shift_does(kin
     assert found == pytest.approx(share * expected, rel=0.02)
 
 
+@pytest.mark.parametrize(("kind", "times"), [("kl", 3.0), ("reverse-kl", 3.0), ("renyi", 3.0), ("jensen-shannon", 1.0)])
+def test_more_hides_beside_a_large_divergence_unless_it_is_bounded(kind, times):
+    order = 0.7 if kind == "renyi" else None
+    assert in_units_of(kind, order, SMALL, 2.0) == pytest.approx(times * in_units_of(kind, order, SMALL, 0.0))
+
+
 def test_what_hides_is_less_with_more_rows_and_more_with_more_columns():
-    def unseen(columns, rows):
+    def of_equal(columns, rows):
         return vwkde.kl_divergence(*mean_difference(columns, 0.0).sample(rows)).unseen
 
-    assert 0 < unseen(2, 400) < unseen(2, 50)
-    assert unseen(2, 100) < unseen(20, 100)
+    assert 0 < of_equal(2, 400) < of_equal(2, 50)
+    assert of_equal(2, 100) < of_equal(20, 100)
 
 
 def test_many_rows_of_one_sample_do_not_show_what_hides_in_few_of_the_other():
@@ -56,6 +66,36 @@ def test_intervals_hold_weak_correlations_between_many_columns(seed):
     estimate = vwkde.kl_divergence(p, random.normal(size=(300, 40)))
     assert estimate.value < 0.5 * truth
     assert truth < estimate.interval[1] < 2 * truth
+
+
+@pytest.fixture(scope="module")
+def of_equal_samples():
+    return [vwkde.DensityRatio().fit(*mean_difference(3, 0.0).sample(150, random_state=seed)) for seed in range(5)]
+
+
+@pytest.mark.parametrize("kind", ["kl", "reverse-kl", "jensen-shannon", "renyi", "chi2", "total-variation"])
+def test_the_least_value_of_the_default_is_zero_and_the_interval_ends_where_it_did(of_equal_samples, kind):
+    """The log ratios of some of these equal samples have a negative KL."""
+    order = {"order": 0.5} if kind == "renyi" else {}
+    compute = partial(KINDS[kind], **order)
+    as_found = [compute(*at_samples(ratio._fitted))[0] for ratio in of_equal_samples]
+    assert min(as_found) < 0 or kind == "total-variation"
+    for value, ratio in zip(as_found, of_equal_samples, strict=True):
+        estimate = ratio.divergence(kind, **order)
+        assert estimate.value == max(value, 0.0)
+        missed = unseen(ratio._fitted, kind, order.get("order"), compute, value)
+        assert estimate.value + estimate.unseen == pytest.approx(max(value + missed, 0.0))
+        assert estimate.interval[0] >= 0
+
+
+def test_guides_by_name_return_negative_values():
+    ratios = [
+        vwkde.DensityRatio(guide="logistic").fit(*mean_difference(3, 0.0).sample(60, random_state=seed))
+        for seed in range(4)
+    ]
+    values = [ratio.divergence().value for ratio in ratios]
+    assert min(values) < 0
+    assert values == [KINDS["kl"](*at_samples(ratio._fitted))[0] for ratio in ratios]
 
 
 def test_fits_that_do_not_choose_have_nothing_unseen():

@@ -63,8 +63,9 @@ class RatioAnswers(AnswersAtPoints):
         Returns
         -------
         Estimate
-            The value with its errors and diagnostics. A negative value is returned as it is: it means that the
-            divergence is too small to distinguish from zero.
+            The value with its errors and diagnostics. With `guide="auto"` or a list the least value is zero. With other
+            guides a negative value is returned as it is: it means that the divergence is too small to distinguish from
+            zero.
 
         Raises
         ------
@@ -108,15 +109,17 @@ class RatioAnswers(AnswersAtPoints):
         open_above = open_above or self._held.layout.is_coarse
         warn_if_contradictory({kind: (value, error)}, p, q, self.guide, self.diagnostics_["weighting"])
         systematic = systematic_error(self._fitted, compute, error)
+        missed = unseen(self._fitted, kind, order, compute, value)
+        below_zero = min(value, 0.0) if self._fitted.may_miss else 0.0
         estimate = Estimate(
-            value,
+            value - below_zero,
             error,
             kind,
             unit_of(kind),
             systematic,
             confidence_level,
             degrees_of_freedom=min(sample.degrees_of_freedom for sample in self._fitted.samples),
-            unseen=unseen(self._fitted, kind, order, compute, value),
+            unseen=max(missed + below_zero, 0.0),  # the upper end of the interval stays
             open_above=open_above,
             diagnostics=self.diagnostics_,
         )
