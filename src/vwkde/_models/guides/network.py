@@ -81,10 +81,10 @@ def have_several_columns(_numerator: Sample, denominator: Sample) -> bool:
     return denominator.points.shape[1] >= _SEVERAL_COLUMNS and denominator.pairs is None
 
 
-def fit_network(training: Training, numerator: Sample, denominator: Sample) -> Network:
-    """Train a network to tell two samples apart; both have equal weight."""
+def fit_network(training: Training, numerator: Sample, denominator: Sample, seed: int = 0) -> Network:
+    """Train a network to tell two samples apart; both have equal weight. The seed is that of its first weights."""
     x, sign, weight = _sorted_rows((numerator, denominator))
-    random = np.random.default_rng(0)
+    random = np.random.default_rng(seed)
     sizes = [x.shape[1], training.width, training.width, 1]
     parameters, slope = _start(sizes, random), np.empty(_count(sizes), dtype=np.float32)
     layers, slopes = _layers_of(parameters, sizes), _layers_of(slope, sizes)
