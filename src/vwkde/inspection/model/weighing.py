@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._data.sample import make_unordered_sample
-from vwkde._models.guides.network import Layers, Training, fit_network
+from vwkde._models.guides.network import Layers, Training, fit_networks
 from vwkde.inspection.model.mark_filters import DIRECTIONS, KINDS
 from vwkde.inspection.model.marks import MARKS
 
@@ -121,8 +121,8 @@ def fit_weighing(good: Sequence[Singles], defective: Sequence[Singles]) -> Weigh
     places = np.concatenate([within, without])
     mean, spread = places.mean(axis=0), np.maximum(places.std(axis=0), _LEAST)
     defects, others = (make_unordered_sample(((rows - mean) / spread).astype(np.float64)) for rows in (within, without))
-    networks = [fit_network(_TRAINING, defects, others, seed).layers for seed in range(NETWORKS)]
-    return _together(places, [_of_responses(layers, mean, spread) for layers in networks])
+    networks = fit_networks(_TRAINING, defects, others, range(NETWORKS))
+    return _together(places, [_of_responses(network.layers, mean, spread) for network in networks])
 
 
 def _indifferent(places: Singles) -> Weighing:
