@@ -9,7 +9,15 @@ from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample
 from vwkde._models.guides import GUIDES, worth_trying
 from vwkde._models.guides.cross_fit import cross_fit
-from vwkde._models.guides.network import Training, _layers_of, _set_slopes, _start, fit_network, have_several_columns
+from vwkde._models.guides.network import (
+    Training,
+    _layers_of,
+    _set_slopes,
+    _start,
+    fit_network,
+    fit_networks,
+    have_several_columns,
+)
 from vwkde._models.log_loss import log_loss
 
 COLUMNS, STEEPNESS = 6, 1.5
@@ -125,3 +133,14 @@ def test_folds_are_fitted_on_the_calling_thread_however_many_rows_there_are(monk
     with parallel.at_most(4):
         cross_fit("network", (p, q), seed=0)
     assert threads == [threading.current_thread()] * 5
+
+
+def test_networks_of_other_seeds_start_elsewhere_and_agree_about_the_samples():
+    random = np.random.default_rng(0)
+    samples = [sample(random.normal(shift, 1, size=(400, 2))) for shift in (1.0, 0.0)]
+    training = Training(width=8, steps=200)
+    one, other = fit_networks(training, *samples, seeds=(0, 1))
+    x = random.normal(0.5, 1, size=(200, 2))
+    np.testing.assert_array_equal(one(x), fit_network(training, *samples)(x))
+    assert np.abs(one(x) - other(x)).max() > 1e-3
+    assert np.corrcoef(one(x), other(x))[0, 1] > 0.95

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -6,7 +8,7 @@ from vwkde.inspection.model.known_marks import learn_marks
 from vwkde.inspection.model.made_up_marks import marks_of_defects
 from vwkde.inspection.model.mark_filters import KINDS
 from vwkde.inspection.model.marks import CELL, MARKS
-from vwkde.inspection.model.weighing import POOLED, fit_weighing, parents, pooled
+from vwkde.inspection.model.weighing import NETWORKS, POOLED, all_parents, fit_weighing, parents, pooled
 
 SIZE = 128
 
@@ -72,6 +74,7 @@ def test_the_parents_of_a_cell_cover_it():
     cells, grids = MARKS.cells(shape), MARKS.grids(shape)
     places = np.arange(cells[0].stop)
     found = parents(places, shape)
+    np.testing.assert_array_equal(found, all_parents(shape))
     np.testing.assert_array_equal(found[0], places)
     for number, (copy, grid) in enumerate(zip(cells, grids, strict=True)):
         assert found[number].min() == copy.start
@@ -96,15 +99,64 @@ def responses(random, places, shift=0.0):
     return values
 
 
-def test_what_tells_defects_apart_has_weight_and_ends_beyond_good_images():
+def odds_of(weighing, first):
+    """Return the log odds of places that differ in the first response only."""
+    places = np.zeros((len(first), POOLED), dtype=np.float32)
+    places[:, 0] = first
+    return weighing.log_odds(places)
+
+
+def test_what_tells_defects_apart_counts_up_to_what_was_learnt():
     random = np.random.default_rng(3)
     weighing = fit_weighing([responses(random, 5_000)], [responses(random, 5_000, 2.0)])
-    steps = (weighing.slopes * np.diff(weighing.bends, axis=1)).sum(axis=1)[0]
-    assert steps[0] > 5 * steps[1:].max()
-    assert steps.min() >= 0
-    assert weighing.bends[0, -1, 0] == pytest.approx(3.09, abs=0.4)
+    odds = odds_of(weighing, [0.0, 1.0, 2.0, 100.0, 1000.0])
+    np.testing.assert_allclose(odds[:3], [-2.0, 0.0, 2.0], atol=0.7)  # the log ratio of the two densities
+    assert odds[3] == pytest.approx(odds[4], rel=1e-5)
 
 
-def test_without_places_of_defects_nothing_has_weight():
+def test_responses_that_are_common_alone_can_be_rare_together():
+    """A line of marks and a spot are seen in good images, but not at the same place."""
+    random = np.random.default_rng(5)
+    without, within = responses(random, 6_000), responses(random, 3_000)
+    without[0, :, :2_000] += 4.0
+    without[1, :, 2_000:4_000] += 4.0
+    within[:2] += 4.0
+    weighing = fit_weighing([without], [within])
+    places = np.zeros((3, POOLED), dtype=np.float32)
+    places[[0, 2], 0] = places[[1, 2], 1] = 4.0
+    odds = weighing.log_odds(places)
+    assert odds[:2].max() < -2
+    assert odds[2] > 2
+
+
+def test_without_places_of_defects_the_evidence_is_zero():
     random = np.random.default_rng(4)
-    assert not fit_weighing([responses(random, 100)], [responses(random, 0)]).slopes.any()
+    weighing = fit_weighing([responses(random, 100)], [responses(random, 0)])
+    assert not odds_of(weighing, [0.0, 5.0]).any()
+
+
+def test_a_response_that_never_varies_does_not_count():
+    random = np.random.default_rng(6)
+    without, within = responses(random, 2_000), responses(random, 2_000, 2.0)
+    without[3] = within[3] = 0.25
+    weighing = fit_weighing([without], [within])
+    places = np.zeros((2, POOLED), dtype=np.float32)
+    places[:, 3] = [0.25, 50.0]
+    odds = weighing.log_odds(places)
+    assert odds[0] == pytest.approx(odds[1], rel=1e-5)
+
+
+def test_networks_of_other_first_weights_differ_a_little_and_their_mean_counts():
+    random = np.random.default_rng(7)
+    weighing = fit_weighing([responses(random, 3_000)], [responses(random, 3_000, 2.0)])
+    one_by_one = [
+        odds_of(replace(weighing, weights=only(weighing.weights, each), biases=only(weighing.biases, each)), [3.0])
+        for each in range(NETWORKS)
+    ]
+    assert np.ptp(one_by_one) > 0
+    np.testing.assert_allclose(odds_of(weighing, [3.0]), np.mean(one_by_one, axis=0), rtol=1e-5)
+
+
+def only(layers, number):
+    """Return the arrays of one network."""
+    return tuple(each[number : number + 1] for each in layers)

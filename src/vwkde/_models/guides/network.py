@@ -6,7 +6,7 @@ and then falls to zero. `sklearn.neural_network.MLPClassifier` has a constant ra
 time.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, pairwise
@@ -83,8 +83,16 @@ def have_several_columns(_numerator: Sample, denominator: Sample) -> bool:
 
 def fit_network(training: Training, numerator: Sample, denominator: Sample) -> Network:
     """Train a network to tell two samples apart; both have equal weight."""
-    x, sign, weight = _sorted_rows((numerator, denominator))
-    random = np.random.default_rng(0)
+    return fit_networks(training, numerator, denominator, (0,))[0]
+
+
+def fit_networks(training: Training, numerator: Sample, denominator: Sample, seeds: Sequence[int]) -> list[Network]:
+    """Train networks that start with other weights, one for each seed."""
+    rows = _sorted_rows((numerator, denominator))
+    return [_trained(training, *rows, np.random.default_rng(seed)) for seed in seeds]
+
+
+def _trained(training: Training, x: Singles, sign: Floats, weight: Floats, random: np.random.Generator) -> Network:
     sizes = [x.shape[1], training.width, training.width, 1]
     parameters, slope = _start(sizes, random), np.empty(_count(sizes), dtype=np.float32)
     layers, slopes = _layers_of(parameters, sizes), _layers_of(slope, sizes)

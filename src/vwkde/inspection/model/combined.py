@@ -51,9 +51,9 @@ class Marking:
         """Return how strong each kind of mark is in every cell, (kinds, cells)."""
         return MARKS(shrunk(image, working(image.shape)))
 
-    def made_up(self, image: Singles, seed: int) -> MadeUpMarks:
-        """Return the marks of some made-up defects on an image."""
-        return marks_of_defects(shrunk(image, working(image.shape)), seed)
+    def made_up(self, image: Singles, number: int) -> MadeUpMarks:
+        """Return the marks of some made-up defects on an image, given its number among all good images."""
+        return marks_of_defects(shrunk(image, working(image.shape)), number)
 
     def small(self, image: Singles) -> Singles:
         """Return an image at the size of the largest copy of marks, at which trained networks see it."""

@@ -95,9 +95,9 @@ class MarkingOfPart(Marking):
         """Return how strong each kind of mark is in every cell of the part, (kinds, cells)."""
         return self.marking(self.part.filled(image))
 
-    def made_up(self, image: Singles, seed: int) -> MadeUpMarks:
+    def made_up(self, image: Singles, number: int) -> MadeUpMarks:
         """Return the marks of some made-up defects in the part."""
-        return self.marking.made_up(self.part.filled(image), seed)
+        return self.marking.made_up(self.part.filled(image), number)
 
     def small(self, image: Singles) -> Singles:
         """Return the part at the size of the largest copy of marks."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from vwkde._compute.parallel import run
-from vwkde.inspection.model.made_up_marks import PLACES, MadeUpMarks
+from vwkde.inspection.model.made_up_marks import MOST_PLACES, MadeUpMarks
 from vwkde.inspection.model.marks import MARKS
 from vwkde.inspection.model.tails import Tail, fit_tail
 from vwkde.inspection.model.weighing import Weighing, fit_weighing, parents, pooled
@@ -97,7 +97,7 @@ def learn_marks(
     totals = np.sum(parts, axis=0)
     standardised: dict[int, Halves] = {}  # half the memory, and precise enough
     places: dict[int, tuple[Singles, Singles]] = {}
-    few = min(PLACES, -(-_ALL_PLACES // len(marks)))
+    few = min(MOST_PLACES, -(-_ALL_PLACES // len(marks)))
     for fold, part in zip(folds, parts, strict=True):
         known = _moments(totals - part, len(marks) - len(fold), image_shape)
         standardised |= {int(image): _standardised(marks[image], *known).astype(np.float16) for image in fold}

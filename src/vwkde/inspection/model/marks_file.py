@@ -19,7 +19,7 @@ from vwkde.inspection.model.rarity import LEVELS, Rarities
 from vwkde.inspection.model.sound import is_within
 from vwkde.inspection.model.tails import Tail
 from vwkde.inspection.model.trained.networks_file import network_arrays, read_networks
-from vwkde.inspection.model.weighing import PIECES, POOLED, Weighing
+from vwkde.inspection.model.weighing_file import check_weighing, read_weighing, weighing_arrays
 
 _LARGEST = 1e30
 """Of the numbers and, inverted, the smallest width: a fit is far from these, and dividing by a width is no error."""
@@ -34,8 +34,7 @@ def marks_arrays(learnt: Learnt) -> dict[str, NDArray[Any]]:
         "mark_mean": known.mean,
         "mark_spread": known.spread,
         "mark_tail": _array(known.tail),
-        "mark_bends": known.weighing.bends,
-        "mark_slopes": known.weighing.slopes,
+        **weighing_arrays(known.weighing),
         "values": learnt.values,
         "score_tail": _array(joint.tail),
         "rarities": joint.rarities.tables,
@@ -51,8 +50,8 @@ def with_marks(
     networks = read_networks(arrays) if is_trained(learnt.features) else None
     shares = kind.shares if networks is None else kind.trained_shares
     _check(arrays, len(learnt.names), shape, marking.patches, len(shares))
-    weighing = Weighing(arrays["mark_bends"], arrays["mark_slopes"])
-    known = KnownMarks(shape, arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"]), weighing)
+    of_marks = arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"])
+    known = KnownMarks(shape, *of_marks, read_weighing(arrays))
     joint = Joint(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"], marking.patches), shares)
     same = {field.name: getattr(learnt, field.name) for field in fields(learnt)}
     return kind(**same, marking=marking, known=known, values=arrays["values"], joint=joint, networks=networks)
@@ -69,14 +68,13 @@ def _check(
         "mark_mean": (KINDS, copies[-1].stop),
         "mark_spread": (KINDS, copies[-1].stop),
         "mark_tail": (2, len(copies), KINDS),
-        "mark_bends": (len(copies), PIECES + 1, POOLED),
-        "mark_slopes": (len(copies), PIECES, POOLED),
         "values": (images, counted + 1),
         "score_tail": (2, counted),
     }
     for name, wanted in shapes.items():
         if arrays[name].dtype.kind != "f" or arrays[name].shape != wanted or not is_within(arrays[name], _LARGEST):
             raise ValueError(f"{name} must be finite numbers of shape {wanted}, at most {_LARGEST:g}")
+    check_weighing(arrays, len(copies))
     widths = [
         arrays["mark_spread"],
         *(arrays[name][1] for name in ("mark_tail", "score_tail")),

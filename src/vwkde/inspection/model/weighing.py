@@ -1,23 +1,21 @@
 """How strongly the marks around a place say that it is part of a defect, learnt from made-up defects.
 
 A weak line that shows in one kind of mark only is as rare as chance; one that shows in several kinds, on several copies
-of the image, is not. How much each kind says on which copy depends on the surface. So a logistic regression tells
-places of made-up defects from places of good images. It sees the strongest and the mean response over directions, each
-by a line that bends at a few values of good images and ends at the last: marks that are stronger than nearly all those
-of good images say no more than these. No line falls: a mark never speaks against a defect.
-
-The sum over copies is taken at the cells of the largest copy, so each copy can be weighed at its own cells.
+of the image, is not. And a strong mark on one copy alone may be what the surface has everywhere. How marks go together
+depends on the surface. So small networks with two hidden layers tell places of made-up defects from places of good
+images. They see the strongest and the mean response over directions on every copy, and nothing beyond the responses
+that they have learnt from. Their mean log odds are the evidence.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-import scipy.optimize
-import scipy.special
 from numpy.typing import NDArray
 
-from vwkde.inspection.model.interpolation import enlarged
+from vwkde._data.sample import make_unordered_sample
+from vwkde._models.guides.network import Layers, Training, fit_networks
 from vwkde.inspection.model.mark_filters import DIRECTIONS, KINDS
 from vwkde.inspection.model.marks import MARKS
 
@@ -38,31 +36,45 @@ SINGLE = [kind for kind in range(KINDS) if not any(kind in group for group in DI
 """Kinds of marks without a direction."""
 POOLED = 2 * len(DIRECTED) + len(SINGLE)
 """Number of responses of a cell that are weighed."""
-_BENDS = 0.5, 0.9, 0.99, 0.999
-"""Shares of places of good images that are below the values where lines start, bend and end."""
-PIECES = len(_BENDS) - 1
-_RIDGE = 1e-3
-"""Penalty on the squares of slopes, of columns with unit spread, for each place: many columns say nearly the same."""
-_LEAST = 1e-6
-"""Minimum spread of a column."""
+NETWORKS = 3
+"""Number of networks whose log odds are averaged: one alone depends on the weights that it starts with."""
+WIDTH = 16
+"""Number of units of a hidden layer."""
+_TRAINING = Training(width=WIDTH, steps=700)
+_LEAST = 1e-3
+"""Minimum spread of a response."""
 
 
 @dataclass(frozen=True, eq=False)
 class Weighing:
-    """Where lines bend, (copies, bends, responses), and how steep they are between, (copies, pieces, responses)."""
+    """Networks for the responses of a place on all copies, and the lowest and highest responses that they have seen.
 
-    bends: Singles
-    slopes: Singles
+    `weights`, (networks, inputs, outputs), and `biases`, (networks, outputs), have one entry for each layer.
+    """
+
+    lowest: Singles
+    highest: Singles
+    weights: tuple[Singles, ...]
+    biases: tuple[Singles, ...]
 
     def __call__(self, standardised: NDArray[np.floating], image_shape: tuple[int, ...]) -> Singles:
         """Return the evidence at the cells of the largest copy, given standardised marks, (kinds, cells)."""
-        grids = MARKS.grids(image_shape)
-        total = np.zeros(grids[0])
-        for number, (cells, grid) in enumerate(zip(MARKS.cells(image_shape), grids, strict=True)):
-            responses = pooled(standardised[:, cells])
-            parts = _pieces(responses.T, self.bends[number])
-            total += enlarged((parts * self.slopes[number]).sum(axis=(1, 2)).reshape(grid), grids[0])
-        return total.ravel().astype(np.float32)
+        responses = np.ascontiguousarray(pooled(standardised).T)
+        return self.log_odds(np.concatenate([responses[cells] for cells in all_parents(image_shape)], axis=1))
+
+    def log_odds(self, places: Singles) -> Singles:
+        """Return the mean log odds of the networks that places, (places, responses of all copies), are defects."""
+        inside = np.clip(places, self.lowest, self.highest)
+        odds = [self._one(number, inside) for number in range(len(self.weights[0]))]
+        return np.asarray(np.mean(odds, axis=0), dtype=np.float32)
+
+    def _one(self, number: int, values: Singles) -> Singles:
+        """Return the log odds of one network; its activation is z·σ(z)."""
+        *hidden, last = zip(self.weights, self.biases, strict=True)
+        for weights, biases in hidden:
+            values = values @ weights[number] + biases[number]
+            values *= 0.5 + 0.5 * np.tanh(0.5 * values)
+        return np.asarray((values @ last[0][number] + last[1][number])[:, 0])
 
 
 def pooled(standardised: NDArray[np.floating]) -> Singles:
@@ -84,39 +96,51 @@ def parents(cells: Places, image_shape: tuple[int, ...]) -> Places:
     )
 
 
+@lru_cache(maxsize=8)
+def all_parents(image_shape: tuple[int, ...]) -> Places:
+    """Return the cell of every copy that covers the centre of each cell of the largest copy, (copies, cells)."""
+    return parents(np.arange(MARKS.cells(image_shape)[0].stop), image_shape)
+
+
+def layer_shapes(copies: int) -> list[tuple[int, int]]:
+    """Return the number of inputs and of outputs of each layer."""
+    return [(copies * POOLED, WIDTH), (WIDTH, WIDTH), (WIDTH, 1)]
+
+
 def fit_weighing(good: Sequence[Singles], defective: Sequence[Singles]) -> Weighing:
     """Return how to weigh marks, given responses at places of good images and of defects.
 
-    Both are (responses, copies, places), one for each image.
+    Both are (responses, copies, places), one for each image. Without places of defects, the evidence is zero.
     """
-    without, within = (np.concatenate(parts, axis=2).transpose(2, 1, 0) for parts in (good, defective))
-    bends = np.quantile(without, _BENDS, axis=0).transpose(1, 0, 2).astype(np.float32)
+    copies = good[0].shape[1]
+    without, within = (
+        np.concatenate(parts, axis=2).transpose(2, 1, 0).reshape(-1, copies * POOLED) for parts in (good, defective)
+    )
     if not len(within):
-        return Weighing(bends, np.zeros((len(bends), PIECES, POOLED), dtype=np.float32))
-    places = np.concatenate([without, within])
-    columns = np.stack([_pieces(places[:, copy], each) for copy, each in enumerate(bends)], axis=1)
-    scale = np.maximum(columns.std(axis=0), _LEAST)
-    slopes = _slopes((columns / scale).reshape(len(places), -1), np.repeat([-1.0, 1.0], [len(without), len(within)]))
-    return Weighing(bends, (slopes.reshape(scale.shape) / scale).astype(np.float32))
+        return _indifferent(without)
+    places = np.concatenate([within, without])
+    mean, spread = places.mean(axis=0), np.maximum(places.std(axis=0), _LEAST)
+    defects, others = (make_unordered_sample(((rows - mean) / spread).astype(np.float64)) for rows in (within, without))
+    networks = fit_networks(_TRAINING, defects, others, range(NETWORKS))
+    return _together(places, [_of_responses(network.layers, mean, spread) for network in networks])
 
 
-def _slopes(columns: Singles, labels: Floats) -> Floats:
-    """Return the slopes, none negative, of the logistic regression of labels, −1 or 1, on columns."""
-    signed = np.column_stack([columns, np.ones(len(columns))]) * labels[:, None]
-
-    def loss(slopes: Floats) -> tuple[float, Floats]:
-        margin = signed @ slopes
-        penalised = np.append(slopes[:-1], 0.0)
-        gradient = _RIDGE * penalised - scipy.special.expit(-margin) @ signed / len(signed)
-        return float(np.logaddexp(0, -margin).mean() + _RIDGE / 2 * penalised @ penalised), gradient
-
-    bounds = [(0.0, None)] * columns.shape[1] + [(None, None)]
-    start = np.zeros(columns.shape[1] + 1)
-    settings = {"maxiter": 300, "ftol": 1e-10, "gtol": 1e-7}
-    return np.asarray(scipy.optimize.minimize(loss, start, jac=True, bounds=bounds, options=settings).x[:-1])
+def _indifferent(places: Singles) -> Weighing:
+    """Return networks that know nothing."""
+    shapes = layer_shapes(places.shape[1] // POOLED)
+    layers = [(np.zeros(shape, dtype=np.float32), np.zeros(shape[1], dtype=np.float32)) for shape in shapes]
+    return _together(places, [layers] * NETWORKS)
 
 
-def _pieces(responses: Singles, bends: Singles) -> Singles:
-    """Return how far responses, (places, responses), are along the pieces of lines, (places, pieces, responses)."""
-    lower, upper = bends[:-1], bends[1:]
-    return np.minimum(np.maximum(responses[:, None] - lower, 0), upper - lower)
+def _together(places: Singles, networks: Sequence[Layers]) -> Weighing:
+    """Return several networks as one object, given the places that they have learnt from."""
+    layers = list(zip(*networks, strict=True))
+    weights, biases = (tuple(np.stack([each[part] for each in layer]) for layer in layers) for part in range(2))
+    return Weighing(places.min(axis=0), places.max(axis=0), weights, biases)
+
+
+def _of_responses(layers: Layers, mean: Singles, spread: Singles) -> Layers:
+    """Return the layers of a network that takes responses as they are, given those of one for scaled responses."""
+    (weights, biases), *others = layers
+    scaled = weights / spread[:, None]
+    return [(scaled, biases - mean @ scaled), *others]

@@ -10,7 +10,7 @@ from vwkde.inspection.model.known_marks import RAREST, KnownMarks
 from vwkde.inspection.model.mark_filters import AROUND, DETAIL, MARGIN, SMOOTH, bank
 from vwkde.inspection.model.marks import CELL, EVEN, LEAST_USUAL, MARKS, SURROUNDINGS, SURROUNDINGS_CUT, every, ranks
 from vwkde.inspection.model.on_device.filters import enlarged, halved, made_smaller, mirrored, smoothed
-from vwkde.inspection.model.weighing import DIRECTED, SINGLE
+from vwkde.inspection.model.on_device.weighing import WeighingOnDevice
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -70,7 +70,7 @@ class MarksOnDevice:
         self._shape = known.image_shape
         self._mean, self._spread = send(known.mean, device), send(known.spread, device)
         self._centre, self._width = send(known.tail.centre, device), send(known.tail.width, device)
-        self._bends, self._slopes = send(known.weighing.bends, device), send(known.weighing.slopes, device)
+        self._weighing = WeighingOnDevice(known.weighing, known.image_shape, device)
 
     def compare(self, images: "Tensor") -> tuple["Tensor", "Tensor", "Tensor"]:
         """Return the scores of images, the strongest excess and the weighed marks, as `KnownMarks.compare` does."""
@@ -83,30 +83,7 @@ class MarksOnDevice:
             rarest.append(rarity.amax(dim=2))
             excess.append(rarity.amax(dim=1).float())
         highest = torch.cat(rarest, dim=1).topk(RAREST, dim=1).values
-        return highest.mean(dim=1), torch.cat(excess, dim=1), self._weighed(standardised)
-
-    def _weighed(self, standardised: "Tensor") -> "Tensor":
-        """Return the evidence at the cells of the largest copy, as `Weighing` does for each image."""
-        import torch
-
-        grids, parts = MARKS.grids(self._shape), []
-        for number, (cells, grid) in enumerate(zip(MARKS.cells(self._shape), grids, strict=True)):
-            responses = _pooled(standardised[:, :, cells].float())[:, None]
-            lower, upper = self._bends[number][:-1, :, None], self._bends[number][1:, :, None]
-            along = (responses - lower).clamp(min=0).minimum(upper - lower)
-            evidence = (along * self._slopes[number][..., None]).sum(dim=(1, 2))
-            parts.append(enlarged(evidence.reshape(-1, *grid), grids[0]))
-        return torch.stack(parts).sum(dim=0).flatten(start_dim=1).float()
-
-
-def _pooled(standardised: "Tensor") -> "Tensor":
-    """Return the responses that are weighed, (images, responses, cells), as `weighing.pooled` does."""
-    import torch
-
-    marks = standardised.asinh()
-    groups = [marks[:, group] for group in DIRECTED]
-    over_directions = [part for group in groups for part in (group.amax(dim=1), group.mean(dim=1))]
-    return torch.cat([torch.stack(over_directions, dim=1), marks[:, SINGLE]], dim=1)
+        return highest.mean(dim=1), torch.cat(excess, dim=1), self._weighing(standardised)
 
 
 def spread_marks(values: "Tensor", shape: tuple[int, ...]) -> "Tensor":
