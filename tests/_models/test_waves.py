@@ -105,6 +105,19 @@ def test_it_is_tried_where_there_is_a_wave_and_not_where_a_quadratic_function_sh
     assert not have_waves(sample(p.points[:10]), sample(q.points[:10]))  # no residuals are left
 
 
+def test_it_is_tried_where_a_quadratic_function_knows_a_part_of_the_wave():
+    """A slow wave: beyond squares and products hardly anything is left, but the wave is the better model."""
+    random = np.random.default_rng(6)
+    for _ in range(3):
+        x = random.normal(size=(20_000, 12))
+        slow = 2 * np.cos(x @ frequency(12, 1.4))
+        p = sample(x[np.log(random.uniform(size=len(x))) < slow - 2][:800])
+        q = sample(random.normal(size=(800, 12)))
+        assert have_waves(p, q)
+    wider = random.normal(size=(800, 12)) * np.append(np.full(3, 1.4), np.ones(9))
+    assert not have_waves(sample(wider), q)
+
+
 def test_it_is_not_tried_where_a_wave_nearly_separates_the_samples():
     """The log loss of clusters that interlace is near zero for any large ratio: a wave made KL two nats too small."""
     random = np.random.default_rng(5)

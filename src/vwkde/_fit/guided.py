@@ -31,7 +31,7 @@ _FEW_BASIS = 500
 """Basis points of a weight that is one candidate among many."""
 _FEW_ROWS = 200
 """Rows of each sample by which the derivatives of such a weight are chosen."""
-_SIMPLE = (None, "shared-gaussian", "gaussian", "shrunk-gaussian", "student", "logistic", "line", "additive")
+_SIMPLE = (None, "shared-gaussian", "gaussian", "shrunk-gaussian", "student", "logistic", "line", "additive", "curves")
 """Guides that know means, covariances and single columns."""
 _CLEARLY = 2.0
 """Standard errors by which a weight must lower the log loss to be kept in addition to a guide."""

@@ -15,6 +15,7 @@ from vwkde._data.sample import Sample
 from vwkde._models.guides.additive import additive_forms
 from vwkde._models.guides.boosting import boosting_forms
 from vwkde._models.guides.boxes import boxes_forms, have_few_columns
+from vwkde._models.guides.curves import curve_forms, have_rows_for_curves
 from vwkde._models.guides.densities import (
     fit_gaussians,
     fit_shared_gaussians,
@@ -93,8 +94,7 @@ GUIDES: dict[str, GuideKind] = {
         threads_from=30_000,
         suits=have_waves,
     ),
-    # Fewer rows hardly show a shell that kernel sums do not.
-    "radial": GuideKind(_always(fit_radial), fewest_rows=_MANY_ROWS, affine=True, most_rows=50_000, suits=have_shells),
+    "radial": GuideKind(_always(fit_radial), fewest_rows=200, affine=True, most_rows=50_000, suits=have_shells),
     # With many columns modes are hardly ever found in the normal scores, and the search is expensive.
     "mixture": GuideKind(
         mixture_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, most_rows=20_000, fewer_than=_MANY_ROWS
@@ -117,7 +117,7 @@ GUIDES: dict[str, GuideKind] = {
         most_rows=20_000,
         suits=have_lumps,
     ),
-    # An increasing map of each column hardly changes the next three guides.
+    # An increasing map of each column hardly changes the next guides, which see the columns as given.
     "additive": GuideKind(
         additive_forms,
         fewest_rows=100,
@@ -125,6 +125,15 @@ GUIDES: dict[str, GuideKind] = {
         normal_scores_up_to=0,
         most_rows=20_000,
         grows_from=1,
+    ),
+    "curves": GuideKind(
+        curve_forms,
+        fewest_rows=50,
+        affine=False,
+        unbiased=True,
+        normal_scores_up_to=0,
+        most_rows=20_000,
+        suits=have_rows_for_curves,
     ),
     "boosting": GuideKind(
         boosting_forms, fewest_rows=100, affine=False, normal_scores_up_to=0, most_rows=100_000, grows_from=1

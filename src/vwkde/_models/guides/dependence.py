@@ -22,13 +22,12 @@ from vwkde._compute import parallel
 from vwkde._coordinates.axes import principal_axes
 from vwkde._data.sample import Sample
 from vwkde._models.gaussian import pooled_covariance
+from vwkde._models.guides.hermite import hermite_polynomials
 from vwkde._models.guides.kind import Fit
 
 Floats = NDArray[np.float64]
 Samples = tuple[Sample, Sample]
 
-_FARTHEST = 3.0
-"""Standard deviations beyond which values count as this far out: cubes of larger ones would decide everything."""
 _MOST_COLUMNS = 100
 _MOST_ROWS = 20_000
 """Rows of each sample that show whether there is anything to find."""
@@ -134,9 +133,8 @@ def _whitening(samples: Samples) -> tuple[Floats, Floats]:
 
 
 def _bent(x: Floats, centre: Floats, root: Floats) -> dict[int, Floats]:
-    """Return Hermite polynomials of decorrelated columns by their degrees, with variance one for a normal column."""
-    z = np.clip((x - centre) @ root, -_FARTHEST, _FARTHEST)
-    return {0: np.ones((len(z), 1)), 1: z, 2: (z**2 - 1) / np.sqrt(2), 3: z * (z**2 - 3) / np.sqrt(6)}
+    """Return polynomials of decorrelated columns by their degrees."""
+    return dict(enumerate([np.ones((len(x), 1)), *hermite_polynomials((x - centre) @ root)]))
 
 
 def _at_rows(first: Floats, coefficients: Floats, second: Floats) -> Floats:

@@ -19,8 +19,8 @@ from vwkde._models.guides.regression import rows_of
 
 Floats = NDArray[np.float64]
 
-_ROWS_PER_COLUMN = 5
-"""Rows of the smaller sample for each column with which the variance is known well enough."""
+_ROWS_PER_COEFFICIENT = 5
+"""Rows of the smaller sample for each coefficient with which the variance is known well enough."""
 _STEPS = 25
 _LARGEST_STEP = 5.0
 """Largest change of the log odds at any row in one step: farther out the curvature says nothing."""
@@ -69,9 +69,17 @@ def fit_unbiased_line(numerator: Sample, denominator: Sample) -> UnbiasedLine:
 
 
 def have_rows_for_a_line(numerator: Sample, denominator: Sample) -> bool:
-    """Return whether there are several rows for each column; pairs of X and Y are as many as one likes."""
+    """Return whether there are several rows for each column."""
+    return have_rows_for(numerator.points.shape[1], numerator, denominator)
+
+
+def have_rows_for(slopes: int, numerator: Sample, denominator: Sample) -> bool:
+    """Return whether there are several rows for each of some slopes and a constant.
+
+    Pairs of X and Y are as many as one likes, and say nothing about the variance.
+    """
     rows = min(numerator.effective_rows, denominator.effective_rows)
-    return denominator.pairs is None and rows >= _ROWS_PER_COLUMN * (numerator.points.shape[1] + 1)
+    return denominator.pairs is None and rows >= _ROWS_PER_COEFFICIENT * (slopes + 1)
 
 
 def _with_constant(x: Floats) -> Floats:

@@ -22,12 +22,11 @@ from vwkde._models.gaussian import pooled_covariance
 from vwkde._models.guides.kind import Fit, Refinement
 from vwkde._models.guides.logistic import quadratic_features
 from vwkde._models.guides.regression import fit_line
-from vwkde._models.guides.residuals import RIDGE, shares, unexplained
+from vwkde._models.guides.residuals import RIDGE, Both, Samples, error_elsewhere, shares, unexplained
 from vwkde._models.guides.wave_search import by_chance, find_wave
 from vwkde._models.log_loss import log_loss
 
 Floats = NDArray[np.float64]
-Samples = tuple[Sample, Sample]
 
 _MOST_WAVES = 2
 _MOST_ROWS = 1_000
@@ -158,9 +157,10 @@ def add_wave(guide: Waves, numerator: Sample, denominator: Sample) -> Waves:
 def have_waves(numerator: Sample, denominator: Sample) -> bool:
     """Return whether the samples differ by a wave, beyond a quadratic function, or a linear one if the rows are few.
 
-    Where a wave nearly separates the samples, the log loss no longer shows how large the ratio is, and models of the
-    densities know more about it. In a single column kernel sums see any wave. Pairs of X and Y are left out: the
-    estimates of mutual information see waves in other ways.
+    Of a slow wave a quadratic function knows a part. It counts if it tells rows apart better than such a function, by
+    regressions that have not seen these rows. Where a wave nearly separates the samples, the log loss no longer shows
+    how large the ratio is, and models of the densities know more about it. In a single column kernel sums see any wave.
+    Pairs of X and Y are left out: the estimates of mutual information see waves in other ways.
     """
     samples = numerator, denominator
     guide = _constant(samples)
@@ -169,13 +169,45 @@ def have_waves(numerator: Sample, denominator: Sample) -> bool:
     rows, columns = sum(map(len, some)), points[0].shape[1]
     if columns < 2 or denominator.pairs is not None or rows < _ROWS_PER_FEATURE * columns:
         return False
-    features = [quadratic_features(x) for x in points]
-    if rows < _ROWS_PER_FEATURE * features[0].shape[1]:
-        features = list(points)
-    residuals = unexplained(features[0], features[1], some)
+    quadratic = quadratic_features(points[0]), quadratic_features(points[1])
+    beyond_linear = unexplained(*points, some)
+    if rows < _ROWS_PER_FEATURE * quadratic[0].shape[1]:
+        return _show_a_wave(points, beyond_linear)
+    if _show_a_wave(points, unexplained(*quadratic, some)):
+        return True
+    return _show_a_wave(points, beyond_linear) and _is_better_than_squares(points, quadratic, some)
+
+
+def _show_a_wave(points: Both, residuals: Both) -> bool:
+    """Return whether residuals have a wave that chance does not explain, and that does not separate the samples."""
     _, height = find_wave(points, residuals)
     squares = sum(float(each @ each) for each in residuals)
-    return height > _CLEARLY * by_chance(columns) and np.sqrt(height * squares) < _NEARLY_APART
+    return height > _CLEARLY * by_chance(points[0].shape[1]) and np.sqrt(height * squares) < _NEARLY_APART
+
+
+def _is_better_than_squares(points: Both, quadratic: Both, samples: Samples) -> bool:
+    """Return whether the wave that one half of the rows shows is a better model of the other half, both ways."""
+    halves = [_every_second(samples, start) for start in (0, 1)]
+    columns, squares = ([(p[start::2], q[start::2]) for start in (0, 1)] for p, q in (points, quadratic))
+    errors = np.zeros(3)
+    for here, there in ((0, 1), (1, 0)):
+        wave, _ = find_wave(columns[here], unexplained(*columns[here], halves[here]))
+        waves = [(_with_wave(p, wave), _with_wave(q, wave)) for p, q in columns]
+        errors += [
+            error_elsewhere(features[here], halves[here], features[there], halves[there])
+            for features in (columns, squares, waves)
+        ]
+    return int(np.argmin(errors)) == len(errors) - 1
+
+
+def _every_second(samples: Samples, start: int) -> Samples:
+    p, q = (sample.subset(np.arange(start, len(sample), 2)) for sample in samples)
+    return p, q
+
+
+def _with_wave(points: Floats, frequency: Floats) -> Floats:
+    angle = points @ frequency
+    return np.column_stack([points, np.cos(angle), np.sin(angle)])
 
 
 def _in_parts(values: Floats) -> list[Floats]:
