@@ -8,8 +8,9 @@ from scipy.stats import special_ortho_group
 import vwkde
 from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample
+from vwkde._models.guides import wave_search, waves
 from vwkde._models.guides.cross_fit import cross_fit
-from vwkde._models.guides.wave_search import by_chance, find_wave
+from vwkde._models.guides.wave_search import by_chance, find_wave, highest_wave
 from vwkde._models.guides.waves import fit_wave, have_waves, wave_forms
 from vwkde._models.log_loss import log_loss
 
@@ -44,6 +45,40 @@ def test_a_search_finds_the_frequency():
     found, height = find_wave((p, q), (np.ones(len(p)), -np.ones(len(q))))
     assert min(np.linalg.norm(found - frequency(5)), np.linalg.norm(found + frequency(5))) < 0.25
     assert height > 5 * by_chance(5)
+
+
+def test_a_search_leaves_a_lower_peak_near_a_higher_one(monkeypatch):
+    random = np.random.default_rng(7)
+    high, low = np.array([3.0, 1.5, 0.0, 0.0]), np.array([3.0, -1.5, 0.0, 0.0])
+    x = random.normal(size=(20_000, 4))
+    tilt = np.sin(x @ high) + 0.6 * np.sin(x @ low)
+    p = x[np.log(random.uniform(size=len(x))) < tilt - 1.6][:1_000]
+    q = random.normal(size=(1_000, 4))
+    sides = np.ones(len(p)), -np.ones(len(q))
+    near_the_lower = low[:, None] + 0.1 * random.normal(size=(4, 100))
+    monkeypatch.setattr(wave_search, "_between", lambda *_points: near_the_lower.astype(np.float32))
+    found, _ = find_wave((p, q), sides)
+    assert min(np.linalg.norm(found - high), np.linalg.norm(found + high)) < 0.3
+    monkeypatch.setattr(wave_search, "_HOPS", 0)
+    stuck, _ = find_wave((p, q), sides)
+    assert min(np.linalg.norm(stuck - low), np.linalg.norm(stuck + low)) < 0.3
+
+
+def test_more_rows_decide_among_waves_that_were_found():
+    p, q = wavy(5, 800)
+    sides = np.ones(len(p)), -np.ones(len(q))
+    wrong = np.array([2.0, -1.0, 0.0, 0.0, 1.0])
+    np.testing.assert_array_equal(highest_wave([wrong, frequency(5)], (p, q), sides), frequency(5))
+
+
+def test_parts_in_which_the_search_fails_do_not_count(monkeypatch):
+    """Of the three searches in parts of the rows one finds the wave."""
+    p, q = map(sample, wavy(5, 1_500))
+    right = np.linalg.solve(fit_wave(p, q).whitening, frequency(5))
+    found = iter([(0.2 * right, 50.0), (right, 40.0), (-0.3 * right, 60.0)])
+    monkeypatch.setattr(waves, "find_wave", lambda *_: next(found))
+    guide = fit_wave(p, q)
+    assert np.corrcoef(guide(q.points), log_ratio(q.points))[0, 1] > 0.95
 
 
 @pytest.mark.parametrize("columns", [2, 5, 10, 20])

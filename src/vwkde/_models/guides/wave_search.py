@@ -4,7 +4,8 @@ For residuals s of rows x, the frequency vector w at which
 
     D(w) = |Σ_j s_j e^(iw·x_j)|² / Σ_j s_j²
 
-is largest is found by gradient ascent from the best of many starts. If the residuals are noise, D has a mean of one at
+is largest is found by gradient ascent from the best of many starts, and again from points around what was found: a wave
+has lower peaks around its own, where some columns take few values. If the residuals are noise, D has a mean of one at
 every w; the largest value that a search finds grows with the number of columns.
 """
 
@@ -17,9 +18,12 @@ from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
+Both = tuple[Floats, Floats]
 
 _TRIED, _STARTS = 2_000, 96
 """Random frequency vectors, and the best of them, from which the search starts: the peak of a wave is narrow."""
+_HOPS, _AROUND, _FAR = 2, 64, 2.0
+"""How often the search goes on from around the best frequency vector, from how many points, and how far from it."""
 _STEPS, _TRIAL_STEPS = 40, 8
 """Steps of a search, and the step after which only the best sixth of the starts continues."""
 _FIRST_STEP, _LAST_STEP = 0.4, 0.005
@@ -74,14 +78,28 @@ class _Difference:
         return frequencies[:, np.argmax(value)].astype(np.float64), float(value.max())
 
 
-def find_wave(points: tuple[Floats, Floats], residuals: tuple[Floats, Floats]) -> tuple[Floats, float]:
+def find_wave(points: Both, residuals: Both) -> tuple[Floats, float]:
     """Return the frequency vector (columns,) of the highest D, and D, from whitened rows of two samples."""
+    difference, tried = _difference(points, residuals), _between(*points)
+    heights, _ = difference.value_and_slope(tried)
+    best = difference.climb(tried[:, np.argsort(-heights)[:_STARTS]])
+    random = np.random.default_rng(1)
+    for _ in range(_HOPS):
+        steps = _FAR / np.sqrt(len(best[0])) * random.normal(size=(len(best[0]), _AROUND))
+        best = max(best, difference.climb((best[0][:, None] + steps).astype(np.float32)), key=lambda found: found[1])
+    return best
+
+
+def highest_wave(found: list[Floats], points: Both, residuals: Both) -> Floats:
+    """Return the one of some frequency vectors whose D is highest at these rows."""
+    heights, _ = _difference(points, residuals).value_and_slope(np.stack(found, axis=1).astype(np.float32))
+    return found[int(np.argmax(heights))]
+
+
+def _difference(points: Both, residuals: Both) -> _Difference:
     both = np.concatenate(residuals)
     scale = np.linalg.norm(both) or 1.0
-    difference = _Difference(np.concatenate(points).astype(np.float32), (both / scale).astype(np.float32))
-    tried = _between(*points)
-    heights, _ = difference.value_and_slope(tried)
-    return difference.climb(tried[:, np.argsort(-heights)[:_STARTS]])
+    return _Difference(np.concatenate(points).astype(np.float32), (both / scale).astype(np.float32))
 
 
 def by_chance(columns: int) -> float:

@@ -9,6 +9,7 @@ The search takes some rows only. If there are more, Newton's method in coefficie
 likelihood of all rows, of which the search knows the neighbourhood.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +24,7 @@ from vwkde._models.guides.kind import Fit, Refinement
 from vwkde._models.guides.logistic import quadratic_features
 from vwkde._models.guides.regression import fit_line
 from vwkde._models.guides.residuals import RIDGE, Both, Samples, error_elsewhere, shares, unexplained
-from vwkde._models.guides.wave_search import by_chance, find_wave
+from vwkde._models.guides.wave_search import by_chance, find_wave, highest_wave
 from vwkde._models.log_loss import log_loss
 
 Floats = NDArray[np.float64]
@@ -31,8 +32,10 @@ Floats = NDArray[np.float64]
 _MOST_WAVES = 2
 _MOST_ROWS = 1_000
 """Rows of each sample by which waves are found."""
+_SEARCHES = 3
+"""Parts of so many rows in which a wave is looked for, if there are more: a search may end at a lower peak."""
 _MORE_ROWS = 10_000
-"""Rows of each sample by which the frequencies of waves that were found become exact."""
+"""Rows of each sample that decide among those waves, and by which their frequencies become exact."""
 _NEWTON_STEPS = 2
 _INVERSE_RIDGE = 0.3
 """The ridge, as scikit-learn's C."""
@@ -119,11 +122,15 @@ class Waves:
         p, q = samples
         return log_loss((self(p.points), self(q.points)), samples)
 
-    def with_wave(self, samples: Samples) -> "Waves":
-        """Return the guide with one more wave: the one that its residuals show."""
+    def with_wave(self, parts: Sequence[Samples], samples: Samples) -> "Waves":
+        """Return the guide with one more wave: of those that its residuals show in parts of the rows, the highest."""
+        found = [find_wave(*self._whitened_residuals(part))[0] for part in parts]
+        best = found[0] if len(found) == 1 else highest_wave(found, *self._whitened_residuals(samples))
+        return replace(self, frequencies=np.column_stack([self.frequencies, best]))
+
+    def _whitened_residuals(self, samples: Samples) -> tuple[Both, Both]:
         p, q = samples
-        found, _ = find_wave((self.whitened(p.points), self.whitened(q.points)), self._residuals(samples))
-        return replace(self, frequencies=np.column_stack([self.frequencies, found]))
+        return (self.whitened(p.points), self.whitened(q.points)), self._residuals(samples)
 
 
 def wave_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
@@ -147,8 +154,10 @@ def add_wave(guide: Waves, numerator: Sample, denominator: Sample) -> Waves:
     samples = numerator, denominator
     if not guide.whitening.size:  # rows that are all equal, without the few that differ
         return guide
-    few, more = _thinned(samples, _MOST_ROWS), _thinned(samples, _MORE_ROWS)
-    guide = guide.with_wave(few).fitted(more)
+    more = _thinned(samples, _MORE_ROWS)
+    few = _thinned(more, _MOST_ROWS)
+    parts = [few] if few is more else [few, *(_thinned(more, _MOST_ROWS, seed) for seed in range(1, _SEARCHES))]
+    guide = guide.with_wave(parts, more).fitted(more)
     if more is not few:
         guide = guide.sharpened(more)
     return guide if more is samples else guide.sharpened(samples)
@@ -223,9 +232,9 @@ def _constant(samples: Samples) -> Waves:
     return Waves(centre, root, np.empty((columns, 0)), 0.0, np.zeros(columns))
 
 
-def _thinned(samples: Samples, most: int) -> Samples:
+def _thinned(samples: Samples, most: int, seed: int = 0) -> Samples:
     """Return at most so many rows of each sample; the samples themselves if they have no more."""
     if max(map(len, samples)) <= most:
         return samples
-    p, q = (sample.thinned(most, np.random.default_rng(0)) for sample in samples)
+    p, q = (sample.thinned(most, np.random.default_rng(seed)) for sample in samples)
     return p, q
