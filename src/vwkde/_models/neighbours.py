@@ -106,11 +106,14 @@ class ByNeighbours(NamedTuple):
     """Log ratios at rows of X and Y, and how much larger they are with half as many neighbours.
 
     `spread` is the scatter of their mean over coordinates and stretches, with the smallest number of neighbours.
+    `around_curve` says whether they are neighbours around a curve, from which the rows scatter; the spread is then
+    also that over numbers of neighbours and between fits of the curve.
     """
 
     log_ratio: Floats
     rise: Floats
     spread: float = 0.0
+    around_curve: bool = False
 
 
 def by_neighbours(spaces: list[tuple[Sample, Sample]]) -> ByNeighbours | None:

@@ -8,6 +8,8 @@
   towards it, and half of the difference counts as systematic error.
 - In two or three columns the neighbours are hardly wrong, and a fit without a model has more noise than they have: they
   take its place, whether they see more or less.
+- Two columns that scatter around a curve, more closely than rows are apart, are judged by the neighbours of what the
+  curve leaves; see `_relations`.
 - If the neighbours see more and more in ever smaller boxes, as fast as if Y were a function of X, nothing limits the
   information from above.
 """
@@ -30,6 +32,7 @@ from vwkde._models.neighbours import COUNTS, MOST_COLUMNS, ByNeighbours, by_neig
 from vwkde._runtime.warn import without
 from vwkde.exceptions import DegenerateDataWarning
 from vwkde.information._pairing import Paired
+from vwkde.information._relations import find_relation, information_in_widths
 from vwkde.results import Estimate
 
 Floats = NDArray[np.float64]
@@ -40,6 +43,10 @@ _TEMPERATURE = 0.25
 """Share of the log likelihood that enters the shares, as among fitted candidates."""
 _FEW_COLUMNS = 3
 """Columns of X and Y together up to which nearest neighbours are better than a fit without a model."""
+_CLOSE = 1.5
+"""Nats from which two columns may scatter so closely around a curve that neighbours see it better around the curve."""
+_LITTLE = 0.5
+"""Nats that a curve may leave between a column and what it leaves of the other: unequal scatter, not another curve."""
 _UNRESOLVED = 0.5
 """Part of the rise from larger to smaller boxes in an exact relation from which a relation is not resolved."""
 
@@ -65,12 +72,21 @@ class Opinion:
         named = str(found.get("guide", "")).endswith("gaussian")
         return named and found["coordinates"] == "whitened" and found["bandwidth"] is None
 
-    def moved(self, other: Floats, value: float, variance: float, paired: Paired, least: float = 0.0) -> "Opinion":
+    def moved(
+        self,
+        other: Floats,
+        value: float,
+        variance: float,
+        paired: Paired,
+        least: float = 0.0,
+        spread: float | None = None,
+    ) -> "Opinion":
         """Return the opinion moved towards one that is rather too small, if that is clearly larger.
 
         `other` are its log ratios, `value` is their mean without bias, and `variance` what that adds to its error. A
         fit without a model misses something almost always, so that less evidence is needed against it. The other one
-        has at least the share `least`, larger or smaller.
+        has at least the share `least`, larger or smaller. If its own systematic error is known, the `spread`, this is
+        in doubt as far as it is followed, and not the difference.
         """
         gap = value - self.estimate.value
         error = np.sqrt(paired.variance_of_mean(other - self.log_ratio) + variance)
@@ -79,11 +95,10 @@ class Opinion:
         share = max(least, float(np.clip((clear - by_chance) / _BY_CHANCE, 0, 1)))
         in_doubt = gap / 2 * float(np.clip((abs(clear) if least else clear) - self.by_model, 0, 1))
         log_ratio = (1 - share) * self.log_ratio + share * other
-        estimate = replace(
-            self.estimate,
-            value=self.estimate.value + share * gap,
-            systematic_error=float(np.hypot(self.estimate.systematic_error, in_doubt)),
-        )
+        systematic = float(np.hypot(self.estimate.systematic_error, in_doubt))
+        if spread is not None:
+            systematic = (1 - share) * systematic + share * spread
+        estimate = replace(self.estimate, value=self.estimate.value + share * gap, systematic_error=systematic)
         return Opinion(estimate, log_ratio, max(self.least, share * variance))
 
 
@@ -94,24 +109,29 @@ def combined(estimate: Estimate, log_ratios: AtBoth, paired: Paired, seed: int, 
     """
     columns = paired.x.shape[1] * paired.y.shape[1]
     opinion = Opinion(estimate, log_ratios[0], columns / (2 * paired.rows**2))
-    ranked = _ranked(paired)
+    ranked, neighbours = _ranked(paired), _neighbours(paired) if paired.group is None else None
+    around_curve = None if neighbours is None else _around_curve(neighbours, paired)
     if not ranked.resolved and estimate.diagnostics["coordinates"] == "normal scores":
-        opinion = as_ranks_show(opinion, ranked.finest)
+        is_resolved = around_curve is not None and not _is_unresolved(around_curve, paired)
+        opinion = as_ranks_show(opinion, ranked.finest, open_above=not is_resolved)
     copula = by_copula(ranked, np.random.default_rng(seed))
     if copula is not None:
         opinion = with_copula(opinion, log_ratios, copula, paired)
-    neighbours = _neighbours(paired) if paired.group is None else None
     if neighbours is not None:
-        opinion = with_neighbours(opinion, neighbours, paired, may_replace=by_default)
+        opinion = with_neighbours(opinion, around_curve or neighbours, paired, may_replace=by_default)
     error = float(np.sqrt(paired.variance_of_mean(opinion.log_ratio) + opinion.least))
     return replace(opinion, estimate=replace(opinion.estimate, standard_error=error))
 
 
-def as_ranks_show(opinion: Opinion, finest: float) -> Opinion:
-    """Return the opinion limited to what ranks can show of a relation that is thinner than they are apart."""
+def as_ranks_show(opinion: Opinion, finest: float, open_above: bool = True) -> Opinion:
+    """Return the opinion limited to what ranks can show of a relation that is thinner than they are apart.
+
+    It is open above unless something else shows the relation.
+    """
     log_ratio = np.minimum(opinion.log_ratio, finest)
     value = min(opinion.estimate.value, float(log_ratio.mean()))
-    return replace(opinion, estimate=replace(opinion.estimate, value=value, open_above=True), log_ratio=log_ratio)
+    open_above = open_above or opinion.estimate.open_above
+    return replace(opinion, estimate=replace(opinion.estimate, value=value, open_above=open_above), log_ratio=log_ratio)
 
 
 def with_copula(opinion: Opinion, log_ratios: AtBoth, copula: ByCopula, paired: Paired) -> Opinion:
@@ -147,21 +167,47 @@ def with_neighbours(opinion: Opinion, neighbours: ByNeighbours, paired: Paired, 
     value = float(log_ratio.mean())
     replaces = may_replace and paired.joint.shape[1] <= _FEW_COLUMNS
     least = max(0.0, 1 - 2 * opinion.by_model) if replaces else 0.0
-    moved = opinion.moved(log_ratio, value, (opinion.by_model * neighbours.spread) ** 2, paired, least)
+    unresolved = _is_unresolved(neighbours, paired)
+    spread = neighbours.spread if neighbours.around_curve and not unresolved else None
+    moved = opinion.moved(log_ratio, value, (opinion.by_model * neighbours.spread) ** 2, paired, least, spread)
     below = np.sqrt(paired.variance_of_mean(log_ratio - opinion.log_ratio))
     seen_otherwise = value < opinion.estimate.value - _BY_CHANCE * below
-    exact = (psi(COUNTS[1]) - psi(COUNTS[0])) / max(paired.x.shape[1], paired.y.shape[1])
-    unresolved = clear > _BY_CHANCE and rise > _UNRESOLVED * exact
     linear = seen_otherwise and opinion.is_normal_fit and opinion.estimate.diagnostics.get("copula_share", 0.0) < 0.5
     missed = opinion.by_model + (1 - opinion.by_model) * _still_missed(paired.joint.shape[1])
     in_doubt = 0.0 if seen_otherwise else missed * rise * float(np.clip(clear - opinion.by_model, 0, 1))
     estimate = replace(
         moved.estimate,
         systematic_error=float(np.hypot(moved.estimate.systematic_error, in_doubt)),
-        open_above=opinion.estimate.open_above or bool(unresolved and not linear),
+        open_above=opinion.estimate.open_above or (unresolved and not linear),
         diagnostics={**moved.estimate.diagnostics, "by_neighbours": value},
     )
     return replace(moved, estimate=estimate)
+
+
+def _is_unresolved(neighbours: ByNeighbours, paired: Paired) -> bool:
+    """Return whether smaller boxes see as much more as if the relation were exact, or nearly."""
+    rise, clear = _in_errors(neighbours.rise, paired)
+    exact = (psi(COUNTS[1]) - psi(COUNTS[0])) / max(paired.x.shape[1], paired.y.shape[1])
+    return bool(clear > _BY_CHANCE and rise > _UNRESOLVED * exact)
+
+
+def _around_curve(neighbours: ByNeighbours, paired: Paired) -> ByNeighbours | None:
+    """Return what neighbours say about two columns that scatter closely around a curve, by what the curve leaves.
+
+    There is no such curve if it leaves more than a little to know, or shows less than there was without it.
+    """
+    if paired.joint.shape[1] > 2 or not neighbours.log_ratio.mean() > _CLOSE:
+        return None
+    x, y = np.asarray(paired.joint, dtype=np.float64).T
+    relation = find_relation(x, y, paired.fold)
+    left = relation and _neighbours(replace(paired, x=relation.known[:, None], y=relation.left[:, None]))
+    if not (relation and left) or left.log_ratio.mean() > _LITTLE:
+        return None
+    (smaller, _), (larger, in_doubt) = (information_in_widths(relation, k) for k in COUNTS[:2])
+    rise = left.rise + smaller - larger
+    spread = float(np.linalg.norm([left.spread, rise.mean(), in_doubt]))
+    found = ByNeighbours(left.log_ratio + larger, rise, spread, around_curve=True)
+    return found if found.log_ratio.mean() > neighbours.log_ratio.mean() else None
 
 
 def _still_missed(columns: int) -> float:
