@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
         write_surface(folder / "good" / f"{seed}.png", seed)
     for seed in range(3):
         write_surface(folder / "new" / f"bad {seed}.png", 2_000 + seed, defect=True)
-    write_surface(folder / "new" / "fine.png", 1_001)
+    write_surface(folder / "new" / "fine.png", 1_003)
     done = start("fit", folder / "good", "-o", folder / "part.vwkde")
     assert done.returncode == 0, done.stderr
     assert "22 good images learnt" in done.stdout
@@ -80,7 +80,7 @@ def test_a_good_image_passes(run, folder, tmp_path):
 
 def test_bad_files_are_told_and_the_rest_is_scored(run, folder, tmp_path):
     images = tmp_path / "images"
-    write_surface(images / "a.png", 1_001)
+    write_surface(images / "a.png", 1_003)
     (images / "empty.png").write_bytes(b"")
     (images / "text.png").write_text("no image")
     Image.new("L", (40, 50)).save(images / "small.png")

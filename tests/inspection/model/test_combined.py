@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -5,6 +6,7 @@ import pytest
 from scipy import ndimage
 
 from vwkde.inspection import ModelFileError, SurfaceInspector, make_surfaces
+from vwkde.inspection.model import known_marks
 from vwkde.inspection.model.combined import Combined, working
 from vwkde.inspection.model.container import read_container, write_container
 from vwkde.inspection.model.features import marking_of
@@ -18,7 +20,7 @@ from vwkde.inspection.model.map_colours import map_colours
 from vwkde.inspection.model.mark_filters import DIRECTIONS, KINDS, strengths
 from vwkde.inspection.model.marks import MARKS
 from vwkde.inspection.model.pyramid import PYRAMID
-from vwkde.inspection.model.rarity import fit_rarities, places_of
+from vwkde.inspection.model.rarity import fit_rarities, mean_of_highest, places_of
 from vwkde.inspection.model.tails import Tail, fit_tail
 
 GOOD = 24
@@ -109,7 +111,7 @@ def odd_at(patch, cell):
     excess = np.zeros(MARKS.cells((SIZE, SIZE))[-1].stop, dtype=np.float32)
     log_ratio[patch] = excess[np.ravel_multi_index(cell, MARKS.grids((SIZE, SIZE))[0])] = 6.0
     weighed = excess[: MARKS.cells((SIZE, SIZE))[0].stop]
-    return Compared(Comparison(6.0, np.array([0]), log_ratio), MarkComparison(6.0, excess, weighed))
+    return Compared(Comparison(6.0, np.array([0]), log_ratio), MarkComparison(excess, weighed))
 
 
 def good_pairs(count=20):
@@ -129,8 +131,16 @@ def test_what_differs_in_texture_and_marks_at_one_place_scores_higher():
     peaks = [joint.map(odd_at(0, cell)).max() for cell in (in_first_patch, far)]
     assert peaks[0] > 1.1 * peaks[1]
     scores = joint.score(np.array([[6.0, 6.0, peak] for peak in peaks]), np.zeros(4))
-    assert scores[0] - scores[1] == pytest.approx((peaks[0] - peaks[1]) / 2)
-    assert joint.score(np.array([2.0, 4.0, 3.0]), np.zeros(4)) == pytest.approx(3.0)
+    assert scores[0] - scores[1] == pytest.approx((peaks[0] - peaks[1]) / 4)
+    assert joint.score(np.array([2.0, 4.0, 6.0]), np.zeros(4)) == pytest.approx(4.0)
+
+
+def test_a_long_defect_scores_higher_than_a_short_one_with_the_same_peak():
+    """A hundredth of 100 × 100 places is a hundred places."""
+    short, long = (np.zeros((100, 100)) for _ in range(2))
+    short[50, :10] = long[50, :60] = 3.0
+    assert [mean_of_highest(each) for each in (short, long)] == pytest.approx([0.3, 1.8])
+    assert mean_of_highest(np.array([[1.0, 4.0]])) == 4.0
 
 
 def test_an_image_is_compared_with_the_good_images_that_it_is_like():
@@ -140,7 +150,7 @@ def test_an_image_is_compared_with_the_good_images_that_it_is_like():
     calm, busy = (median_values(values, np.array(kind)) for kind in ([0, 1, 2], [4, 3, 5]))
     odd = np.array([5.0, 5.0, 7.0])
     assert joint.score(odd, busy) == 0
-    assert joint.score(odd, calm) == pytest.approx(0.25 * 4 + 0.25 * 4 / 2 + 0.5 * 6 / 0.5)
+    assert joint.score(odd, calm) == pytest.approx(0.25 * 4 + 0.5 * 4 / 2 + 0.25 * 6 / 0.5)
     assert joint.level(calm) == pytest.approx(4 / 2)
     assert joint.level(busy) == pytest.approx(4 / 8)
 
@@ -216,18 +226,28 @@ def test_few_good_images_are_not_rejected_too_often():
     shares = []
     for _ in range(3):
         known, compared = learnt_marks([part(random) for _ in range(10)])
-        limit = np.sort([each.score for each in compared])[-2]  # a fifth of new good images may score higher
-        shares.append(np.mean([known.compare(MARKS(part(random))).score > limit for _ in range(20)]))
+        limit = np.sort([each.excess.max() for each in compared])[-2]  # a fifth of new good images may be above
+        shares.append(np.mean([known.compare(MARKS(part(random))).excess.max() > limit for _ in range(20)]))
     assert np.mean(shares) < 0.35
 
 
 def test_good_images_are_judged_by_the_others(parts):
     odd = [*parts, part(np.random.default_rng(7), np.s_[60:63, 20:50])]
     known, compared = learnt_marks(odd)
-    scores = [each.score for each in compared]
-    assert np.argmax(scores) == GOOD
-    assert scores[GOOD] > 2 * np.sort(scores)[-2]
-    assert known.compare(MARKS(odd[GOOD])).score < scores[GOOD]
+    peaks = [each.excess.max() for each in compared]
+    assert np.argmax(peaks) == GOOD
+    assert peaks[GOOD] > 2 * np.sort(peaks)[-2]
+    assert known.compare(MARKS(odd[GOOD])).excess.max() < peaks[GOOD]
+
+
+def test_all_other_good_images_judge_a_good_image(parts, monkeypatch):
+    """A new image is judged by all of them: if fewer judged those that set the limit, it would be too high."""
+    unit = Tail(np.zeros((len(MARKS.cells((SIZE, SIZE))), KINDS)), np.ones(1))
+    monkeypatch.setattr(known_marks, "fit_tail", lambda values: replace(unit, width=np.ones(values.shape[1:])))
+    few = parts[:8]
+    _, compared = learnt_marks(few)
+    others, _ = learnt_marks(few[:-1])
+    np.testing.assert_allclose(compared[-1].excess, others.compare(MARKS(few[-1])).excess, rtol=2e-3, atol=2e-3)
 
 
 def test_a_saved_model_judges_as_before(inspector, parts, tmp_path):

@@ -80,7 +80,7 @@ def test_a_model_of_an_earlier_checkout_is_refused(inspector, tmp_path):
     path = tmp_path / "part.vwkde"
     inspector.save(path)
     arrays, settings, _ = read_container(path)
-    for gone in ("mark_mean", "values"):
+    for gone in ("mark_mean", "image_values"):
         write_container(path, {name: array for name, array in arrays.items() if name != gone}, settings)
         with pytest.raises(ModelFileError, match=rf"part '{gone}' is missing\. Fit the model again"):
             SurfaceInspector.load(path)

@@ -1,9 +1,10 @@
 """How texture, single marks and, if there are any, trained networks become one score and one map.
 
-An image has a score for its texture, one for its marks, one of networks if there are any, and the peak of the joint
-map. Surfaces differ in how high these are in good images. So each is compared with the medians of those of the few good
+An image has a score for its texture, the mean of the highest values of the joint map, and the peak of this map.
+Surfaces differ in how high these are in good images. So each is compared with the medians of those of the few good
 images that the image is most like, and the tails of the differences in good images make them comparable: each says how
-rare it would be in a good image, in nats. The peak counts most: it is high where all differ at the same place.
+rare it would be in a good image, in nats. The highest values count most: the map is high where all differ at the same
+place, and a defect has many such places, while chance has few.
 """
 
 from collections.abc import Sequence
@@ -17,17 +18,14 @@ from vwkde.inspection.model.calibration import Calibration, calibrate
 from vwkde.inspection.model.combined import Marking
 from vwkde.inspection.model.known_marks import MarkComparison
 from vwkde.inspection.model.library import Comparison
-from vwkde.inspection.model.rarity import Evidence, Rarities, fit_rarities
+from vwkde.inspection.model.rarity import Evidence, Rarities, fit_rarities, mean_of_highest
 from vwkde.inspection.model.tails import Tail, fit_tail
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 Singles = NDArray[np.float32]
 Shares = tuple[float, ...]
-"""How much texture, marks, networks if there are any, and the peak of the map count in the score of an image."""
-
-_HIGHEST = 0.01
-"""Share of the cells of an image whose log odds make up the score of networks: a crack is long, and noise is not."""
+"""How much texture, the highest values of the map, and its peak count in the score of an image."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,28 +42,16 @@ class Compared:
         both = self.texture.log_ratio, self.marks.excess, self.marks.weighed
         return both if self.odds is None else (*both, self.odds)
 
-    @property
-    def scores(self) -> tuple[float, ...]:
-        """The scores of texture, of marks and, if there are any, of networks: the mean of the highest log odds."""
-        both = self.texture.score, self.marks.score
-        if self.odds is None:
-            return both
-        return *both, float(np.sort(self.odds)[-highest(len(self.odds)) :].mean())
-
-
-def highest(cells: int) -> int:
-    """Return how many cells of an image make up the score of networks."""
-    return max(1, round(_HIGHEST * cells))
-
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """What good images have: tails of the scores and of the peak of the map, and rarities.
+    """What good images have: tails of what counts in a score, and rarities.
 
     The centres of the tails are the medians of these values, their widths those of the tails of the differences from
     good images that are alike. `shares` is how much each of them counts in the score of an image.
 
-    The values of an image are its scores, the peak of its map, and the peak of what is shown of the map.
+    The values of an image are the score of its texture, the mean of the highest values of its map, the peak of the map,
+    and the peak of what is shown of it.
     """
 
     tail: Tail
@@ -87,7 +73,12 @@ class Joint:
 
     def values(self, image: Compared) -> Floats:
         """Return the values of an image."""
-        return np.array([*image.scores, *self.rarities.peaks(self.map(image))])
+        joint = self.map(image)
+        return np.array([*self.counted(image, joint), self.rarities.shown(joint).max()])
+
+    def counted(self, image: Compared, joint: Floats) -> Floats:
+        """Return the values of an image that count in its score, given its map."""
+        return np.array([image.texture.score, mean_of_highest(joint), joint.max()])
 
     def calibrations(self, values: Floats, like: Floats, false_reject_rate: float) -> tuple[Calibration, Calibration]:
         """Return the calibrations of scores and of maps, given the values of good images."""

@@ -1,18 +1,21 @@
 """What marks good images have where, and how much stronger those of another image are.
 
 Each kind of mark has a mean and a spread in every cell, from good images, smoothed over neighbouring cells. Parts that
-are aligned thereby have marks of their own, such as edges, at their places; on a texture all places are alike. The
-largest standardised strength of a kind in a copy of an image is compared with those that good images have. The score of
-an image is the mean of the few rarest.
+are aligned thereby have marks of their own, such as edges, at their places; on a texture all places are alike. How far
+the standardised strength of a kind in a copy is beyond the largest ones of good images says how rare it is.
 
 In addition, the marks around each place are weighed together, as made-up defects say; see `weighing`.
 
 Good images are judged by means, spreads, tails and weights of the others, in folds. Tails that know an image make it
-look common, and there are many tails: of few good images, too many new ones would then be rejected.
+look common, and there are many tails: of few good images, too many new ones would then be rejected. And a good image
+that is judged by four fifths of the others looks rarer than a new one, which all of them judge: then fewer defects are
+found than could be. So means, spreads and tails leave out one image at a time, as long as there are not too many.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +30,8 @@ from vwkde.inspection.model.weighing import Weighing, fit_weighing, parents, poo
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Halves = NDArray[np.float16]
+Places = NDArray[np.intp]
+T = TypeVar("T")
 
 _NEIGHBOURHOOD = 0.015
 """Standard deviation of the smoothing over cells, as a share of a side: parts are hardly aligned better."""
@@ -36,21 +41,21 @@ _LEAST_SPREAD = 0.1
 """Minimum spread in a cell, as a share of that in all cells: where all good images agree, noise must not count."""
 _FLAT = 1e-4
 """Added to spreads, for kinds that are the same in all cells of all good images."""
-RAREST = 3
-"""Number of kinds and copies that make up a score: a mark seldom shows in a single one."""
-_FOLDS = 5
+_FOLDS = 100
+"""Maximum number of folds for means, spreads and tails; of up to so many good images, each is a fold."""
+_WEIGHED_FOLDS = 5
+"""Maximum number of folds for weights, which take longer to learn."""
 _ALL_PLACES = 50_000
 """About how many places of all good images are told from places of made-up defects."""
 
 
 @dataclass(frozen=True, eq=False)
 class MarkComparison:
-    """The marks of an image against those of good ones: the score, and the strongest excess in every cell, in nats.
+    """The marks of an image against those of good ones: the strongest excess in every cell, in nats.
 
     `weighed` is how strongly the marks around each cell of the largest copy speak for a defect.
     """
 
-    score: float
     excess: Singles
     weighed: Singles
 
@@ -74,13 +79,10 @@ class KnownMarks:
 
     def judge(self, standardised: NDArray[np.floating]) -> MarkComparison:
         """Return the comparison for standardised marks."""
-        copies = MARKS.cells(self.image_shape)
-        rarity = self.tail(_maxima(standardised, copies))
         excess = np.empty(standardised.shape[1], dtype=np.float32)
-        for number, cells in enumerate(copies):
+        for number, cells in enumerate(MARKS.cells(self.image_shape)):
             excess[cells] = self.tail[number, :, None](standardised[:, cells]).max(axis=0)
-        weighed = self.weighing(standardised, self.image_shape)
-        return MarkComparison(float(np.sort(rarity, axis=None)[-RAREST:].mean()), excess, weighed)
+        return MarkComparison(excess, self.weighing(standardised, self.image_shape))
 
 
 def learn_marks(
@@ -91,29 +93,52 @@ def learn_marks(
     `made_up` are the marks of made-up defects on each of them.
     """
     random = np.random.default_rng(seed)
-    order = random.permutation(len(marks))
-    folds = [order[start::_FOLDS] for start in range(min(_FOLDS, len(marks)))]
-    parts = run(lambda fold: _sums([marks[image] for image in fold]), folds)
-    totals = np.sum(parts, axis=0)
-    standardised: dict[int, Halves] = {}  # half the memory, and precise enough
-    places: dict[int, tuple[Singles, Singles]] = {}
+    order, copies = random.permutation(len(marks)), MARKS.cells(image_shape)
+    weighed_folds, folds = (_folds(order, most) for most in (_WEIGHED_FOLDS, _FOLDS))
     few = min(MOST_PLACES, -(-_ALL_PLACES // len(marks)))
-    for fold, part in zip(folds, parts, strict=True):
-        known = _moments(totals - part, len(marks) - len(fold), image_shape)
-        standardised |= {int(image): _standardised(marks[image], *known).astype(np.float16) for image in fold}
-        for image in map(int, fold):
-            cells = parents(random.integers(MARKS.cells(image_shape)[0].stop, size=few), image_shape)
-            places[image] = pooled(standardised[image][:, cells]), _of_defects(made_up[image], *known, few)
-    copies = MARKS.cells(image_shape)
-    maxima = np.array([_maxima(standardised[image], copies) for image in range(len(marks))])
-    moments = _moments(totals, len(marks), image_shape)
-    learnt = KnownMarks(image_shape, *moments, fit_tail(maxima), _weighing(places, ()))
-    compared: dict[int, MarkComparison] = {}
-    for fold in folds:
+    some = random.integers(copies[0].stop, size=(len(marks), few))
+    totals = np.sum(run(lambda fold: _sums([marks[image] for image in fold]), weighed_folds), axis=0)
+
+    def judged_by_others(fold: Places) -> list[_Judged]:
+        known = _moments(totals - _sums([marks[image] for image in fold]), len(marks) - len(fold), image_shape)
+        standardised = [_standardised(marks[image], *known).astype(np.float16) for image in fold]
+        cells = [parents(some[image], image_shape) for image in fold]
+        return [
+            _Judged(values, pooled(values[:, here]), _of_defects(made_up[image], *known, few))
+            for image, values, here in zip(fold, standardised, cells, strict=True)
+        ]
+
+    judged = _in_order(folds, run(judged_by_others, folds))
+    maxima = np.array([_maxima(image.standardised, copies) for image in judged])
+    weighing = _in_order(weighed_folds, [[_weighing(judged, fold)] * len(fold) for fold in weighed_folds])
+    learnt = KnownMarks(image_shape, *_moments(totals, len(marks), image_shape), fit_tail(maxima), _weighing(judged))
+
+    def compared(fold: Places) -> list[MarkComparison]:
         tail = fit_tail(np.delete(maxima, fold, axis=0))
-        of_others = replace(learnt, tail=tail, weighing=_weighing(places, fold.tolist()))
-        compared |= {int(image): of_others.judge(standardised[image]) for image in fold}
-    return learnt, [compared[image] for image in range(len(marks))]
+        known = [replace(learnt, tail=tail, weighing=weighing[image]) for image in fold]
+        return [each.judge(judged[image].standardised) for each, image in zip(known, fold, strict=True)]
+
+    return learnt, _in_order(folds, run(compared, folds))
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """A good image by the means and spreads of others: its marks, and responses at places of it and of defects."""
+
+    standardised: Halves  # half the memory, and precise enough
+    good: Singles
+    defective: Singles
+
+
+def _folds(order: Places, most: int) -> list[Places]:
+    """Return images, given by their numbers, in at most so many folds."""
+    return [order[start::most] for start in range(min(most, len(order)))]
+
+
+def _in_order(folds: Sequence[Places], parts: Sequence[Sequence[T]]) -> list[T]:
+    """Return what belongs to each image in the order of images, given what belongs to those of each fold."""
+    of_image = dict(zip(np.concatenate(folds).tolist(), chain.from_iterable(parts), strict=True))
+    return [of_image[image] for image in range(len(of_image))]
 
 
 def _of_defects(made_up: MadeUpMarks, mean: Singles, spread: Singles, most: int) -> Singles:
@@ -122,10 +147,11 @@ def _of_defects(made_up: MadeUpMarks, mean: Singles, spread: Singles, most: int)
     return pooled(_standardised(made_up.marks[..., :most], mean[:, cells], spread[:, cells]))
 
 
-def _weighing(places: Mapping[int, tuple[Singles, Singles]], without: Collection[int]) -> Weighing:
+def _weighing(judged: Sequence[_Judged], without: Places | None = None) -> Weighing:
     """Return how to weigh marks, as the places of all images but some say."""
-    good, defective = zip(*(places[image] for image in sorted(places) if image not in without), strict=True)
-    return fit_weighing(good, defective)
+    left_out = set() if without is None else set(without.tolist())
+    others = [image for number, image in enumerate(judged) if number not in left_out]
+    return fit_weighing([image.good for image in others], [image.defective for image in others])
 
 
 def _sums(marks: Sequence[Halves]) -> Floats:

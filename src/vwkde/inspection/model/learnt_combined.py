@@ -36,10 +36,8 @@ class LearntCombined(Learnt):
     `networks` are those that were trained on made-up defects, if the features have some.
     """
 
-    shares: ClassVar[Shares] = (0.25, 0.25, 0.5)
-    """How much texture, marks and the peak of the map count: the peak as much as the other two."""
-    trained_shares: ClassVar[Shares] = (0.2, 0.2, 0.1, 0.5)
-    """The same with networks, which come before the peak."""
+    shares: ClassVar[Shares] = (0.25, 0.5, 0.25)
+    """How much texture, the highest values of the map and its peak count: the highest as much as the other two."""
 
     marking: Marking
     known: KnownMarks
@@ -62,7 +60,7 @@ class LearntCombined(Learnt):
         odds = None if self.networks is None else self.networks(self.marking.small(image))
         found = Compared(self.compare(image, resources), marks, odds)
         joint, like = self.joint.map(found), self.of_like(found.texture.neighbours)
-        score = self.joint.score(np.array([*found.scores, joint.max()]), like)
+        score = self.joint.score(self.joint.counted(found, joint), like)
         shown = self.joint.rarities.shown(joint) * self.joint.level(like)
         log_ratio = self.marking.spread(shown, self.image_shape).astype(np.float32)
         return Judgement(float(score), found.texture.nearest, log_ratio)
@@ -113,8 +111,7 @@ def learn_combined(
     texture = library.left_out(sums, resources)
     networks, odds = _trained(seen, features, seed, resources.device)
     good = [Compared(*parts) for parts in zip(texture, marks, odds, strict=True)]
-    shares = LearntCombined.shares if networks is None else LearntCombined.trained_shares
-    joint, values, like = fit_joint(good, shape, marking, shares)
+    joint, values, like = fit_joint(good, shape, marking, LearntCombined.shares)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
     learnt = (features, *images, coordinates, library, sums, *joint.calibrations(values, like, false_reject_rate))
     return LearntCombined(*learnt, marking=marking, known=known, values=values, joint=joint, networks=networks)

@@ -35,7 +35,7 @@ def marks_arrays(learnt: Learnt) -> dict[str, NDArray[Any]]:
         "mark_spread": known.spread,
         "mark_tail": _array(known.tail),
         **weighing_arrays(known.weighing),
-        "values": learnt.values,
+        "image_values": learnt.values,
         "score_tail": _array(joint.tail),
         "rarities": joint.rarities.tables,
     }
@@ -48,27 +48,26 @@ def with_marks(
     """Return what was learnt, as one of this kind with the marks, and perhaps the networks, of a model file."""
     shape = marking.shape(learnt.image_shape)
     networks = read_networks(arrays) if is_trained(learnt.features) else None
-    shares = kind.shares if networks is None else kind.trained_shares
-    _check(arrays, len(learnt.names), shape, marking.patches, len(shares))
+    _check(arrays, len(learnt.names), shape, marking.patches, 1 if networks is None else 2)
     of_marks = arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"])
     known = KnownMarks(shape, *of_marks, read_weighing(arrays))
-    joint = Joint(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"], marking.patches), shares)
+    joint = Joint(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"], marking.patches), kind.shares)
     same = {field.name: getattr(learnt, field.name) for field in fields(learnt)}
-    return kind(**same, marking=marking, known=known, values=arrays["values"], joint=joint, networks=networks)
+    return kind(**same, marking=marking, known=known, values=arrays["image_values"], joint=joint, networks=networks)
 
 
 def _check(
-    arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int], patches: GridOnCopies, counted: int
+    arrays: dict[str, NDArray[Any]], images: int, shape: tuple[int, int], patches: GridOnCopies, on_largest: int
 ) -> None:
-    """Raise ValueError if the arrays do not fit together; `counted` is how many values of an image its score counts."""
-    copies = MARKS.cells(shape)
-    tables = len(patches.places(shape)) + len(copies) + counted - 2  # of weighed marks, and of networks if any
+    """Raise ValueError if the arrays do not fit together; `on_largest` tables are those of the largest copy only."""
+    copies, counted = MARKS.cells(shape), len(LearntCombined.shares)
+    tables = len(patches.places(shape)) + len(copies) + on_largest
     shapes = {
         "rarities": (tables, len(LEVELS)),
         "mark_mean": (KINDS, copies[-1].stop),
         "mark_spread": (KINDS, copies[-1].stop),
         "mark_tail": (2, len(copies), KINDS),
-        "values": (images, counted + 1),
+        "image_values": (images, counted + 1),
         "score_tail": (2, counted),
     }
     for name, wanted in shapes.items():

@@ -51,6 +51,8 @@ RAISED = 1.15
 """Factor of the surroundings before the larger one is taken: a row of peaks becomes one region."""
 AROUND_CUT = 3.0
 """Standard deviations after which that Gaussian is cut off."""
+_HIGHEST = 0.01
+"""Share of the places of a map whose mean counts in the score of an image."""
 SPARED = 4
 """Surroundings are averaged at every fourth pixel of the map, from the third on; they are smooth between."""
 FIRST_SPARED = 0.625
@@ -85,15 +87,22 @@ class Rarities:
         """Return what is shown of such a map."""
         return with_surroundings(joint) if self.patches.surroundings else joint
 
-    def peaks(self, joint: Floats) -> tuple[float, float]:
-        """Return the largest value of such a map, and that of what is shown of it."""
-        return float(joint.max()), float(self.shown(joint).max())
-
     def parts(self) -> tuple[Floats, ...]:
         """Return the tables of patches, those of marks, and each one of the largest copy."""
         first = len(self.patches.places(self.image_shape))
         last = first + len(MARKS.cells(self.image_shape))
         return self.tables[:first], self.tables[first:last], *(table[None] for table in self.tables[last:])
+
+
+def mean_of_highest(joint: Floats) -> float:
+    """Return the mean of the highest values of a map."""
+    count = highest(joint.size)
+    return float(np.partition(joint, -count, axis=None)[-count:].mean())
+
+
+def highest(places: int) -> int:
+    """Return how many of the places of a map are the highest."""
+    return max(1, round(_HIGHEST * places))
 
 
 def with_surroundings(values: Floats) -> Floats:

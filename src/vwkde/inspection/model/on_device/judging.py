@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute.devices import send
-from vwkde.inspection.model.joint import highest
 from vwkde.inspection.model.learnt import Judgement, Learnt, pixel_map
 from vwkde.inspection.model.learnt_combined import LearntCombined
 from vwkde.inspection.model.library import Comparison, Library
@@ -27,6 +26,7 @@ from vwkde.inspection.model.rarity import (
     SPARED,
     around_width,
     bends,
+    highest,
     places_of,
     strong,
 )
@@ -64,13 +64,11 @@ class CombinedOnDevice:
         import torch
 
         compared = [self._library.compare(each) for each in self._coordinates(self._images.patches(images))]
-        mark_scores, excess, weighed = self._marks.compare(images)
         log_ratio = torch.stack([each.log_ratio for each in compared])
-        odds = self._odds(images)
-        joint = self._map((log_ratio, excess, weighed, *odds), tuple(images.shape[1:]))
-        texture = torch.stack([each.score for each in compared])
-        of_networks = [each.topk(highest(each.shape[1]), dim=1).values.mean(dim=1) for each in odds]
-        values = torch.stack([texture, mark_scores.double(), *of_networks, joint.amax(dim=(1, 2))], dim=1)
+        joint = self._map((log_ratio, *self._marks.compare(images), *self._odds(images)), tuple(images.shape[1:]))
+        texture, places = torch.stack([each.score for each in compared]), joint.flatten(start_dim=1)
+        of_highest = places.topk(highest(places.shape[1]), dim=1).values.mean(dim=1)
+        values = torch.stack([texture, of_highest, places.amax(dim=1)], dim=1)
         neighbours = torch.stack([each.neighbours for each in compared]).cpu().numpy()
         like, known = self._learnt.of_like(neighbours), self._learnt.joint
         found = known.score(values.cpu().numpy(), like)

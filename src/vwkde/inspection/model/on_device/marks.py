@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import scipy.fft
 
 from vwkde._compute.devices import send
-from vwkde.inspection.model.known_marks import RAREST, KnownMarks
+from vwkde.inspection.model.known_marks import KnownMarks
 from vwkde.inspection.model.mark_filters import AROUND, DETAIL, MARGIN, SMOOTH, bank
 from vwkde.inspection.model.marks import CELL, EVEN, LEAST_USUAL, MARKS, SURROUNDINGS, SURROUNDINGS_CUT, every, ranks
 from vwkde.inspection.model.on_device.filters import enlarged, halved, made_smaller, mirrored, smoothed
@@ -72,18 +72,16 @@ class MarksOnDevice:
         self._centre, self._width = send(known.tail.centre, device), send(known.tail.width, device)
         self._weighing = WeighingOnDevice(known.weighing, known.image_shape, device)
 
-    def compare(self, images: "Tensor") -> tuple["Tensor", "Tensor", "Tensor"]:
-        """Return the scores of images, the strongest excess and the weighed marks, as `KnownMarks.compare` does."""
+    def compare(self, images: "Tensor") -> tuple["Tensor", "Tensor"]:
+        """Return the strongest excess and the weighed marks of images, as `KnownMarks.compare` does."""
         import torch
 
         standardised = (marks_of(images) - self._mean) / self._spread
-        rarest, excess = [], []
+        excess = []
         for number, cells in enumerate(MARKS.cells(self._shape)):
             rarity = (standardised[:, :, cells] - self._centre[number][:, None]) / self._width[number][:, None]
-            rarest.append(rarity.amax(dim=2))
             excess.append(rarity.amax(dim=1).float())
-        highest = torch.cat(rarest, dim=1).topk(RAREST, dim=1).values
-        return highest.mean(dim=1), torch.cat(excess, dim=1), self._weighing(standardised)
+        return torch.cat(excess, dim=1), self._weighing(standardised)
 
 
 def spread_marks(values: "Tensor", shape: tuple[int, ...]) -> "Tensor":
