@@ -53,7 +53,7 @@ for features in ("gradient", "texture", "combined"):
     inspector = SurfaceInspector(features=features).fit(surfaces.images[:19])
     print(inspector.check(surfaces.images[19]).verdict)
 try:
-    inspector.fit(make_surfaces("woven", n_good=19, n_bad=0, size=600).images)
+    inspector.fit(make_surfaces("woven", n_good=3, n_bad=0, size=600).images)
 except ImportError as error:
     print(error)
 """
