@@ -96,6 +96,7 @@ def test_unknown_tasks_and_engines_are_refused():
         run_bench(["sums"], ["abacus"], TINY)
 
 
+@pytest.mark.usefixtures("hurry")
 def test_every_engine_takes_part():
     engines = {f"vwkde {name}" for name in engines_here()}
     assert "vwkde numba" in engines

@@ -18,7 +18,16 @@ from vwkde.datasets import isotropic, mean_difference
 matplotlib.use("Agg")
 
 SAMPLES = {d: isotropic(d).sample(120, 90) for d in (1, 2, 5)}
-RATIOS = {d: DensityRatio().fit(*samples) for d, samples in SAMPLES.items()}
+
+
+class Ratios(dict):
+    """Ratios by their number of columns, fitted when first used: every worker collects this file."""
+
+    def __missing__(self, columns):
+        return self.setdefault(columns, DensityRatio().fit(*SAMPLES[columns]))
+
+
+RATIOS = Ratios()
 
 
 @pytest.fixture(autouse=True)

@@ -2,11 +2,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial import KDTree
 from scipy.special import digamma
 
 from vwkde._data.pairs import Pairs
 from vwkde._data.sample import make_unordered_sample
-from vwkde._models.neighbours import Neighbours, by_neighbours
+from vwkde._models.neighbours import Neighbours, _count_on_line, by_neighbours
 
 
 def paired(x, y, first, second):
@@ -44,6 +45,16 @@ def test_equal_rows_all_count():
     joint, _ = samples(x, x)
     values, _ = Neighbours(3).fit(joint).at(joint)
     np.testing.assert_allclose(values, digamma(39) - digamma(19))
+
+
+@pytest.mark.parametrize("decimals", [1, 9])
+def test_one_column_is_counted_as_by_a_tree(decimals):
+    """Some values are exactly at the radius, where a sum of a number and the radius may round to the other side."""
+    random = np.random.default_rng(0)
+    values, x = np.round(random.normal(size=60), decimals), np.round(random.normal(size=500), decimals)
+    radius = np.abs(x - random.choice(values, len(x)))
+    expected = KDTree(values[:, None]).query_ball_point(x[:, None], radius, p=np.inf, return_length=True)
+    np.testing.assert_array_equal(_count_on_line(np.sort(values), x, radius), expected)
 
 
 def test_noise_is_as_large_as_told():

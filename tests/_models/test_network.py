@@ -13,6 +13,7 @@ from vwkde._models.guides.cross_fit import cross_fit
 from vwkde._models.guides.network import (
     Training,
     _layers_of,
+    _order,
     _set_slopes,
     _start,
     fit_network,
@@ -84,6 +85,12 @@ def test_slopes_are_those_of_the_weighted_log_loss():
             values.append(loss(network))
         parameters[network, number] = value
         assert slope[network, number] == pytest.approx((values[1] - values[0]) / 2e-5, rel=1e-4, abs=1e-7)
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+def test_rows_are_sorted_by_all_columns_from_the_last(decimals):
+    x = np.round(np.random.default_rng(0).normal(size=(300, 3)), decimals)
+    np.testing.assert_array_equal(_order(x), np.lexsort(x.T))
 
 
 def test_samples_of_unequal_size_have_equal_weight():

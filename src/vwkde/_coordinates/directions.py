@@ -76,10 +76,13 @@ class _Difference:
         for harmonic in range(1, _HARMONICS + 1):
             real, imaginary = self._gaps(*wave)
             value += (real**2 + imaginary**2).sum(axis=0)
-            along_sine = self.weights @ np.concatenate([real, imaginary])
-            along_cosine = self.weights @ np.concatenate([-imaginary, real])
-            rowwise -= np.float32(2 * harmonic * _FREQUENCY) * (along_sine * wave[1] + along_cosine * wave[0])
-            before, wave = wave, (twice * wave[0] - before[0], twice * wave[1] - before[1])
+            along = self.weights @ np.concatenate([real, imaginary])
+            along *= wave[1]
+            along += (self.weights @ np.concatenate([-imaginary, real])) * wave[0]
+            along *= np.float32(2 * harmonic * _FREQUENCY)
+            rowwise -= along
+            if harmonic < _HARMONICS:
+                before, wave = wave, (twice * wave[0] - before[0], twice * wave[1] - before[1])
         return value, self.points.T @ rowwise
 
     def _gaps(self, cosine: Singles, sine: Singles) -> tuple[Singles, Singles]:

@@ -9,7 +9,7 @@ No smoothness is assumed, so that heaps, zero inflation and categories are no co
 ties: given the original rows, its multiplicities are Poisson, as in draws from a rougher density.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -64,7 +64,13 @@ def find_copying(counts: Ints) -> Copying | None:
     """Return how rows were copied, from the multiplicities of all values; None if independent draws explain these."""
     if are_balanced(counts) and counts.max() > _BALANCED:
         return None
-    frequency = np.bincount(counts[counts <= _LARGEST], minlength=_LARGEST + 1)[1:].astype(np.float64)
+    return _copying_behind(tuple(np.bincount(counts[counts <= _LARGEST], minlength=_LARGEST + 1)[1:].tolist()))
+
+
+@lru_cache(maxsize=1_000)
+def _copying_behind(frequencies: tuple[int, ...]) -> Copying | None:
+    """Return how rows were copied, from how many values occur once, twice, …: few rows often agree in these."""
+    frequency = np.array(frequencies, dtype=np.float64)
     seen = frequency > 0  # others have no part in the likelihood, and few are seen
     log_likelihood, mixing = _fit(frequency[seen], _kernels()[:, seen])
     best = int(np.argmax(log_likelihood))

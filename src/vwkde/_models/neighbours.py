@@ -16,6 +16,7 @@ of them count, and rows at that distance count in a and b as well:
 NeurIPS 2017). A row is never its own neighbour, nor are the two rows of which a pair is made.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -76,8 +77,10 @@ class NeighbourRatio:
 
     def _log_ratio(self, x: Floats, own: Ints) -> tuple[Floats, Floats]:
         """Return the log ratio and its variance at points, without their own rows; −1 stands for none."""
-        radius = self._radius(x, own)
-        inside = _count(self.trees[0], x, radius * (1 + _SLACK), own)
+        radius, next_radius = self._radii(x, own)
+        inside = np.full(len(x), self.k)
+        several = np.flatnonzero(next_radius <= radius * (1 + _SLACK))
+        inside[several] = _count(self.trees[0], x[several], radius[several] * (1 + _SLACK), own[several])
         tied = (inside > self.k) | (radius == 0)
         radius = radius * np.where(tied, 1 + _SLACK, 1 - _SLACK)
         blocks = zip(self.trees[1:], np.split(x, [self.pairs.split], axis=1), strict=True)
@@ -87,19 +90,41 @@ class NeighbourRatio:
         noise = polygamma(1, inside) - polygamma(1, a) - polygamma(1, b)
         return digamma(inside) + digamma(all_rows) - digamma(a) - digamma(b), np.maximum(noise, 0.0)
 
-    def _radius(self, x: Floats, own: Ints) -> Floats:
-        """Return the distance to the k-th neighbour."""
-        distance, row = self.trees[0].query(x, self.k + own.shape[1], p=np.inf)
+    def _radii(self, x: Floats, own: Ints) -> Floats:
+        """Return the distances to the k-th neighbour and to the next one, (2, n)."""
+        distance, row = self.trees[0].query(x, self.k + 1 + own.shape[1], p=np.inf)
         distance[(row[:, :, None] == own[:, None, :]).any(axis=2)] = np.inf
-        return np.asarray(np.sort(distance, axis=1)[:, self.k - 1])
+        return np.sort(distance, axis=1)[:, self.k - 1 : self.k + 1].T
 
 
 def _count(tree: KDTree, x: Floats, radius: Floats, own: Ints) -> Ints:
     """Return how many rows of the tree are within the radius of each point, its own rows not counted."""
-    count = np.asarray(tree.query_ball_point(x, radius, p=np.inf, return_length=True))
+    if x.shape[1] == 1:
+        count = _count_on_line(np.sort(tree.data[:, 0]), x[:, 0], radius)
+    else:
+        count = np.asarray(tree.query_ball_point(x, radius, p=np.inf, return_length=True))
     for row in own.T:
         count -= (row >= 0) & (np.abs(x - tree.data[row]).max(axis=1) <= radius)
     return count
+
+
+def _count_on_line(values: Floats, x: Floats, radius: Floats) -> Ints:
+    """Return how many of the values, which are sorted, are within the radius of each number: much faster than a tree.
+
+    Differences are compared with the radius, as a tree compares them: sums x ± radius would round otherwise.
+    """
+    first = _bisect(len(values), lambda place: x - values[place] <= radius, len(x))
+    return _bisect(len(values), lambda place: values[place] - x > radius, len(x)) - first
+
+
+def _bisect(count: int, holds: Callable[[Ints], NDArray[np.bool_]], queries: int) -> Ints:
+    """Return for each query the first of so many places from which on a condition holds; their number if nowhere."""
+    low, high = np.zeros(queries, dtype=np.intp), np.full(queries, count)
+    for _ in range(count.bit_length()):
+        middle = (low + high) // 2
+        above = holds(np.minimum(middle, count - 1)) | (low == high)
+        low, high = np.where(above, low, middle + 1), np.where(above, middle, high)
+    return low
 
 
 class ByNeighbours(NamedTuple):

@@ -3,6 +3,8 @@
 What every engine must do is in `test_engines.py`.
 """
 
+from functools import cache
+
 import mpmath
 import numpy as np
 import pytest
@@ -47,18 +49,24 @@ def draw(n, m, d, dtype=np.float64, offset=0.0, seed=0):
     return queries, points, random.normal(size=m)
 
 
+@cache  # for all loops: it takes longer than all that is tested with it
+def drawn_with_exact_sums(dtype, offset, times_scott, d):
+    queries, points, log_weight = draw(12, 80, d, dtype, offset)
+    bandwidth = times_scott * 80 ** (-1 / (d + 4))
+    expected = np.array([exact_log_sum(x, points, bandwidth, log_weight) for x in queries])
+    return queries, points, log_weight, bandwidth, expected
+
+
 @pytest.mark.parametrize("loops", [*LOOPS, "reference"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("offset", [0.0, 1e3])
 @pytest.mark.parametrize("times_scott", [1.0, 0.1])
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 6, 7, 20])
 def test_agrees_with_exact_arithmetic(monkeypatch, loops, dtype, offset, times_scott, d):
-    queries, points, log_weight = draw(12, 80, d, dtype, offset)
-    bandwidth = times_scott * 80 ** (-1 / (d + 4))
-    expected = [exact_log_sum(x, points, bandwidth, log_weight) for x in queries]
+    queries, points, log_weight, bandwidth, expected = drawn_with_exact_sums(dtype, offset, times_scott, d)
     found = log_kernel_sums(queries, points, bandwidth, log_weight=log_weight, resources=by(loops, monkeypatch))
     assert found.dtype == np.float64
-    assert relative_error(found, np.array(expected)) < TOLERANCE[dtype]
+    assert relative_error(found, expected) < TOLERANCE[dtype]
 
 
 @pytest.mark.parametrize("loops", [*LOOPS, "reference"])

@@ -65,7 +65,7 @@ def test_a_network_that_changed_or_is_gone_is_told(tmp_path):
     net, model = tmp_path / "net.onnx", tmp_path / "models" / "part.vwkde"
     model.parent.mkdir()
     net.write_bytes(network())
-    SurfaceInspector(features=f"onnx:{net}").fit(GOOD[:20]).save(model)
+    SurfaceInspector(features=f"onnx:{net}", false_reject_rate=0.2).fit(GOOD[:6]).save(model)
     net.write_bytes(network(seed=1))
     with pytest.raises(ModelFileError, match=r"fitted with another network than onnx:net\.onnx is now"):
         SurfaceInspector.load(model)
@@ -98,7 +98,7 @@ def test_marks_count_in_the_map_alone(inspector, tmp_path):
 def test_nothing_in_the_ignored_part_changes_a_score_or_the_map(file):
     ignore = np.zeros((128, 128), dtype=bool)
     ignore[:, 90:] = True
-    inspector = SurfaceInspector(features=f"onnx:{file}", ignore=ignore).fit(GOOD[:20])
+    inspector = SurfaceInspector(features=f"onnx:{file}", ignore=ignore, false_reject_rate=0.2).fit(GOOD[:6])
     plain, changed = bad(100), bad(100)
     changed[10:60, 100:120] = 0
     results = [inspector.check(each) for each in (plain, changed)]

@@ -1,5 +1,6 @@
 """New good images are rejected at the requested rate."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -39,17 +40,20 @@ def test_what_is_plausible_depends_on_how_much_was_learnt():
 def test_synthetic_surfaces(kind, features, monkeypatch):
     if features == "trained":
         pytest.importorskip("torch")
-        monkeypatch.setattr(training, "PIXELS", 2 * 10**6)  # some seconds; enough to know the images that were seen
-    images = make_surfaces(kind, n_good=69, n_bad=0, size=128, seed=3).images
+        monkeypatch.setattr(training, "PIXELS", 10**6)  # some seconds; enough to know the images that were seen
+    images = make_surfaces(kind, n_good=69, n_bad=0, size=96, seed=3).images
     assert plausible(rejections(images, 29, features, 0.2), 40, 29, 0.2)
+
+
+@cache
+def dagm_images(number):
+    images = [read_image(path)[:192, :192] for path in find_images(DAGM / f"Class{number}")]
+    return [images[i] for i in np.random.default_rng(number).permutation(len(images))]
 
 
 @pytest.mark.skipif(not DAGM.exists(), reason="the images of DAGM are not beside the project")
 @pytest.mark.parametrize("features", ["gradient", "texture"])
 @pytest.mark.parametrize("number", range(1, 7))
 def test_dagm(number, features):
-    images = [read_image(path)[:256, :256] for path in find_images(DAGM / f"Class{number}")]
-    count = len(images)
-    order = np.random.default_rng(number).permutation(count)
-    found = rejections([images[i] for i in order], 19, features, 0.2)
-    assert plausible(found, count - 19, 19, 0.2)
+    images = dagm_images(number)
+    assert plausible(rejections(images, 19, features, 0.2), len(images) - 19, 19, 0.2)

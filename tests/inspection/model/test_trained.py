@@ -121,14 +121,14 @@ def test_networks_are_trained_on_the_device(monkeypatch):
     monkeypatch.setattr(
         training.Training, "__init__", lambda self, *given: devices.append(given[-1]) or make(self, *given)
     )
-    SurfaceInspector(features="trained", device="cpu:0").fit(GOOD)
+    SurfaceInspector(features="trained", device="cpu:0", false_reject_rate=0.2).fit(GOOD[:6])
     assert devices == ["cpu:0"] * training._FOLDS
 
 
 def test_nothing_in_the_ignored_part_changes_a_score_or_the_map():
     ignore = np.zeros((SIDE, SIDE), dtype=bool)
     ignore[:, 60:] = True
-    inspector = SurfaceInspector(features="trained", ignore=ignore).fit(GOOD)
+    inspector = SurfaceInspector(features="trained", ignore=ignore, false_reject_rate=0.2).fit(GOOD[:6])
     plain, changed = bad(100), bad(100)
     changed[10:60, 62:70] = 0
     results = [inspector.check(each) for each in (plain, changed)]
@@ -139,8 +139,8 @@ def test_nothing_in_the_ignored_part_changes_a_score_or_the_map():
 def test_each_plane_of_a_coloured_image_has_its_networks(monkeypatch, tmp_path):
     monkeypatch.setattr(training, "PIXELS", 1)
     random = np.random.default_rng(0)
-    coloured = [np.clip(image[..., None] + 0.1 * random.random((SIDE, SIDE, 3)), 0, 1) for image in GOOD]
-    inspector = SurfaceInspector(features="trained", colour=True).fit(coloured)
+    coloured = [np.clip(image[..., None] + 0.1 * random.random((SIDE, SIDE, 3)), 0, 1) for image in GOOD[:6]]
+    inspector = SurfaceInspector(features="trained", colour=True, false_reject_rate=0.2).fit(coloured)
     assert inspector.n_networks_ == 3 * training._FOLDS
     inspector.save(tmp_path / "part.vwkde")
     loaded = SurfaceInspector.load(tmp_path / "part.vwkde")

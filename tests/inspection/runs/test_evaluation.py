@@ -126,7 +126,7 @@ def test_images_that_were_learnt_are_known_by_their_pixels(tmp_path):
         path = tmp_path / "data" / "good" / f"{place}.png"
         path.parent.with_name("learnt").mkdir(exist_ok=True)
         (path.parent.with_name("learnt") / f"other name {place}.png").write_bytes(path.read_bytes())
-    assert run("fit", tmp_path / "data" / "learnt", "-o", model, "--rate", 0.2).exit_code == 0
+    assert run("fit", tmp_path / "data" / "learnt", "-o", model, "--rate", 0.2, "--features", "texture").exit_code == 0
     (tmp_path / "data" / "learnt").rename(tmp_path / "learnt")
     done = run("eval", tmp_path / "data", "-m", model, "-o", tmp_path / "run")
     assert done.exit_code == 0, done.exception
@@ -142,7 +142,12 @@ def test_images_of_one_name_may_be_learnt_and_tested(data, tmp_path):
     for name in ("train", "test"):
         for place, path in enumerate(sorted((data / name / "good").iterdir())):
             save(tmp_path / "data" / name / "good" / f"{place}.png", np.asarray(Image.open(path)) / 255)
-    assert run("fit", tmp_path / "data" / "train" / "good", "-o", tmp_path / "part.vwkde").exit_code == 0
+    assert (
+        run(
+            "fit", tmp_path / "data" / "train" / "good", "-o", tmp_path / "part.vwkde", "--features", "texture"
+        ).exit_code
+        == 0
+    )
     done = run("eval", tmp_path / "data", "-m", tmp_path / "part.vwkde", "-o", tmp_path / "run")
     assert done.exit_code == 0, done.exception
     assert len(read(tmp_path / "run")[1]) == 6
@@ -287,7 +292,7 @@ def test_several_data_sets_of_the_older_layout(tmp_path):
             save(tmp_path / "data" / folder / f"{place:03}.png", image)
         lines = (f"{place}\t20\t10\t0.5\t60\t60" for place in range(12, 15))
         (tmp_path / "data" / f"{name}_def" / "labels.txt").write_text("\n".join(lines))
-    done = run("eval", tmp_path / "data", "-o", tmp_path / "run", "--rate", 0.2)
+    done = run("eval", tmp_path / "data", "-o", tmp_path / "run", "--rate", 0.2, "--features", "texture")
     assert done.exit_code == 0, done.output
     record = json.loads((tmp_path / "run" / "results.json").read_text())
     assert set(record["data_sets"]) == {"Class1", "Class2"}
@@ -300,7 +305,10 @@ def test_several_data_sets_of_the_older_layout(tmp_path):
 
     # A model that learnt part of a class is tested on the other part, and on no image that it learnt.
     model, root = tmp_path / "part.vwkde", tmp_path / "data" / "Class1"
-    assert run("fit", root, "-o", model, "--hold-out", 0.25, "--seed", 3, "--rate", 0.2).exit_code == 0
+    assert (
+        run("fit", root, "-o", model, "--hold-out", 0.25, "--seed", 3, "--rate", 0.2, "--features", "texture").exit_code
+        == 0
+    )
     assert run("eval", root, "-m", model, "-o", tmp_path / "one").exit_code == 0
     with_seed = run("eval", root, "-m", model, "-o", tmp_path / "two", "--hold-out", 0.25, "--seed", 3)
     assert with_seed.exit_code == 0

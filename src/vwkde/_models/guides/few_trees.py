@@ -5,8 +5,9 @@ the leaf whose split lowers the loss most is split next. In each leaf, slopes, c
 by column and value; the sums of the larger of two new leaves are what the smaller one leaves.
 """
 
+import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ Ints = NDArray[np.intp]
 
 _RATE, _RIDGE, _FEWEST = 0.1, 1.0, 20
 """How much of each tree counts, the ridge on the values of its leaves, and the fewest rows in a leaf."""
+_TERMS = 3
+"""What is summed: slopes, curvatures and ones."""
 _AT_A_TIME = 2**12
 """Rows whose leaves in all trees are found at once."""
 
@@ -103,22 +106,26 @@ class _Table:
     """The rows that trees are grown on, and how many steps each column has."""
 
     def __init__(self, x: Ints, plan: Plan) -> None:
+        rows, columns = x.shape
         self.by_column = np.ascontiguousarray(x.T)
         self.plan = plan
-        self.places = x + plan.steps * np.arange(x.shape[1])
+        self.shape = _TERMS, columns, plan.steps
+        starts = plan.steps * np.arange(_TERMS * columns).reshape(_TERMS, columns)
+        self.places = (x[:, None] + starts).reshape(rows, -1)
 
     def grow(self, terms: NDArray[np.float32]) -> _Tree:
         """Grow a tree by slopes, curvatures and ones, (3, rows)."""
         most, steps = self.plan.leaves, self.plan.steps
         rows = np.arange(self.by_column.shape[1])
-        leaves, splits = self._leaves([rows], self._sums(rows, terms)[None]), []
+        by_place = np.repeat(terms.T.astype(np.float64), len(self.by_column), axis=1)
+        leaves, splits = self._leaves([rows], self._sums(rows, by_place)[None]), []
         while len(leaves) < most:
             parent = max(range(len(leaves)), key=lambda leaf: leaves[leaf].gain)
             if leaves[parent].gain <= 0:
                 break
             column, step = divmod(leaves[parent].place, steps)
             splits.append((parent, column, step))
-            leaves[parent], new = self._split(leaves[parent], self.by_column[column] > step, terms)
+            leaves[parent], new = self._split(leaves[parent], self.by_column[column] > step, by_place)
             leaves.append(new)
         at_rows = np.empty(len(rows))
         for leaf in leaves:
@@ -126,37 +133,44 @@ class _Table:
         none = most - len(leaves)  # splits that no row goes beyond, so that all trees have equally many
         return _Tree(splits + none * [(0, 0, steps)], [leaf.value for leaf in leaves] + none * [0.0], at_rows)
 
-    def _split(self, leaf: _Leaf, above: NDArray[np.bool_], terms: NDArray[np.float32]) -> list[_Leaf]:
+    def _split(self, leaf: _Leaf, above: NDArray[np.bool_], by_place: Floats) -> list[_Leaf]:
         """Return the two parts of a leaf."""
         up = above[leaf.rows]
         parts = [leaf.rows[~up], leaf.rows[up]]
         smaller = int(len(parts[1]) < len(parts[0]))
-        sums = self._sums(parts[smaller], terms)
-        both = [sums, leaf.sums - sums] if smaller == 0 else [leaf.sums - sums, sums]
-        return self._leaves(parts, np.stack(both))
+        both = np.empty((2, *self.shape))
+        both[smaller] = self._sums(parts[smaller], by_place)
+        np.subtract(leaf.sums, both[smaller], out=both[1 - smaller])
+        return self._leaves(parts, both)
 
-    def _sums(self, rows: Ints, terms: NDArray[np.float32]) -> Floats:
+    def _sums(self, rows: Ints, by_place: Floats) -> Floats:
         """Return the sums of the terms over rows, by column and step, (3, columns, steps)."""
-        columns, at = self.places.shape[1], self.places[rows].ravel()
-        sums = np.empty((len(terms), columns, self.plan.steps))
-        for each, term in zip(sums, terms, strict=True):
-            each[...] = np.bincount(at, np.repeat(term[rows], columns), each.size).reshape(each.shape)
-        return sums
+        at, terms = self.places.take(rows, axis=0), by_place.take(rows, axis=0)
+        sums: Any = np.bincount(at.ravel(), terms.ravel(), math.prod(self.shape))  # NumPy says that they are integers
+        return sums.reshape(self.shape)
 
     def _leaves(self, rows: list[Ints], sums: Floats) -> list[_Leaf]:
         """Return leaves with these rows and sums, (leaves, 3, columns, steps)."""
-        below = sums.cumsum(axis=3)
+        sides = np.empty((2, *sums.shape))  # at most a step, and above it
+        below, above = sides
+        sums.cumsum(axis=3, out=below)
         whole = below[:, :, 0, -1]
-        above = whole[:, :, None, None] - below
-        falls = _fall(below) + _fall(above)
-        falls[np.minimum(below[:, 2], above[:, 2]) < _FEWEST] = 0.0
+        np.subtract(whole[:, :, None, None], below, out=above)
+        slope, curvature, count = sides[:, :, 0], sides[:, :, 1], sides[:, :, 2]
+        falls = np.add(*_fall(slope, curvature))
+        np.putmask(falls, np.minimum(*count) < _FEWEST, 0.0)
         falls = falls.reshape(len(rows), -1)
-        places = falls.argmax(axis=1)
-        gain = falls[np.arange(len(rows)), places] - _fall(whole)
-        values = -_RATE * whole[:, 0] / (whole[:, 1] + _RIDGE)
-        return [_Leaf(*each) for each in zip(rows, sums, values.tolist(), gain.tolist(), places.tolist(), strict=True)]
+        places = falls.argmax(axis=1).tolist()
+        return [_leaf(*each) for each in zip(rows, sums, whole.tolist(), falls, places, strict=True)]
 
 
-def _fall(sums: Floats) -> Floats:
-    """Return by how much, doubled, the value of a leaf with these sums lowers the loss."""
-    return np.asarray(sums[:, 0] ** 2 / (sums[:, 1] + _RIDGE))
+def _leaf(rows: Ints, sums: Floats, whole: list[float], falls: Floats, place: int) -> _Leaf:
+    """Return the leaf with these rows and sums, given the falls of its splits and which is largest."""
+    slope, curvature, _ = whole
+    gain = float(falls[place]) - _fall(slope, curvature)
+    return _Leaf(rows, sums, -_RATE * slope / (curvature + _RIDGE), gain, place)
+
+
+def _fall(slope: Any, curvature: Any) -> Any:
+    """Return by how much, doubled, the values of leaves with these sums lower the loss."""
+    return slope * slope / (curvature + _RIDGE)

@@ -100,7 +100,7 @@ def fit_networks(training: Training, numerator: Sample, denominator: Sample, see
     step = _adam(parameters, slope, training.steps)
     batches = zip(*(_batches(len(x), random) for random in randoms), strict=True)
     for rows in map(np.stack, islice(batches, training.steps)):
-        _set_slopes(layers, slopes, x[rows], (sign[rows], weight[rows]))
+        _set_slopes(layers, slopes, x.take(rows, axis=0), (sign.take(rows), weight.take(rows)))
         step()
     box = x.min(axis=0), x.max(axis=0)
     return [Network([(weights[k], biases[k, 0]) for weights, biases in layers], *box) for k in range(len(seeds))]
@@ -114,8 +114,21 @@ def _sorted_rows(samples: tuple[Sample, Sample]) -> tuple[Singles, Floats, Float
     x = np.concatenate([sample.points for sample in samples])
     weight = np.concatenate([sample.weight / (2 * sample.weight.sum()) for sample in samples]) * len(x)
     sign = np.repeat([1.0, -1.0], [len(sample) for sample in samples])
-    order = np.lexsort(x.T)
+    order = _order(x)
     return x[order].astype(np.float32), sign[order], weight[order]
+
+
+def _order(x: Floats) -> NDArray[np.intp]:
+    """Return the order of rows by the last column, of those with equal values by the column before it, and so on.
+
+    It is that of `np.lexsort`, which sorts all rows by every column; here only rows that share their last value are.
+    """
+    order = np.argsort(x[:, -1])
+    same = np.diff(x[order, -1]) == 0
+    shared = np.append(same, False) | np.append(False, same)
+    rows = np.sort(order[shared])
+    order[shared] = rows[np.lexsort(x[rows].T)]
+    return order
 
 
 def _count(sizes: list[int]) -> int:

@@ -1,10 +1,12 @@
-"""One score per image: ROC curve and the area under it, precision–recall curve and average precision."""
+"""One score per image: ROC curve and the area under it, precision–recall curve and average precision.
+
+scikit-learn is loaded when the first of them is asked for: checks, which need none, do not wait for it.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn import metrics as sklearn_metrics
 
 from vwkde.inspection.metrics import UndefinedMeasureError
 
@@ -30,22 +32,30 @@ class PrecisionRecallCurve(NamedTuple):
 
 def roc_curve(defective: ArrayLike, scores: ArrayLike) -> RocCurve:
     """Return the ROC curve of images, given which are defective."""
-    return RocCurve(*sklearn_metrics.roc_curve(*_check_images(defective, scores)))
+    from sklearn import metrics
+
+    return RocCurve(*metrics.roc_curve(*_check_images(defective, scores)))
 
 
 def image_auroc(defective: ArrayLike, scores: ArrayLike) -> float:
     """Return the probability that a defective image has a higher score than a good one."""
-    return float(sklearn_metrics.roc_auc_score(*_check_images(defective, scores)))
+    from sklearn import metrics
+
+    return float(metrics.roc_auc_score(*_check_images(defective, scores)))
 
 
 def precision_recall_curve(defective: ArrayLike, scores: ArrayLike) -> PrecisionRecallCurve:
     """Return the precision–recall curve of images, given which are defective."""
-    return PrecisionRecallCurve(*sklearn_metrics.precision_recall_curve(*_check_images(defective, scores)))
+    from sklearn import metrics
+
+    return PrecisionRecallCurve(*metrics.precision_recall_curve(*_check_images(defective, scores)))
 
 
 def image_average_precision(defective: ArrayLike, scores: ArrayLike) -> float:
     """Return the average precision of the defective images, without interpolation."""
-    return float(sklearn_metrics.average_precision_score(*_check_images(defective, scores)))
+    from sklearn import metrics
+
+    return float(metrics.average_precision_score(*_check_images(defective, scores)))
 
 
 def _check_images(defective: ArrayLike, scores: ArrayLike) -> tuple[Mask, Floats]:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from vwkde.inspection.model.calibration import Calibration
 
@@ -63,7 +62,9 @@ def drift_of_good(calibration: Calibration, scores: Sequence[float]) -> Drift | 
     share = 1 - len(new) / len(scores)
     if min(len(new), len(known)) < _FEWEST:
         return Drift(None, share)
-    return Drift(float(stats.mannwhitneyu(new, known, alternative="greater").pvalue), share)
+    from scipy.stats import mannwhitneyu  # only now: a check of few images does not wait for it
+
+    return Drift(float(mannwhitneyu(new, known, alternative="greater").pvalue), share)
 
 
 def _passing(scores: np.ndarray, threshold: float) -> np.ndarray:

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
 
 from vwkde.inspection.model.calibration import Calibration
 from vwkde.inspection.model.history import Change, Making
@@ -95,6 +94,8 @@ class KnowsGoodImages:
     @property
     def _fitted(self) -> Learnt:
         if not hasattr(self, "_learnt"):
+            from sklearn.exceptions import NotFittedError  # only now: it takes longer to load than a check takes
+
             raise NotFittedError("This SurfaceInspector is not fitted yet. Call 'fit' with good images first.")
         return self._learnt
 

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from scipy import stats
-
 from vwkde.inspection.metrics.images import PrecisionRecallCurve, RocCurve
 
 LEVEL = 0.95
@@ -39,7 +37,9 @@ class Share:
     @property
     def interval(self) -> tuple[float, float]:
         """The interval of the rate."""
-        interval = stats.binomtest(self.count, self.of).proportion_ci(LEVEL, "exact")
+        from scipy.stats import binomtest  # only now: checks do not wait for it
+
+        interval = binomtest(self.count, self.of).proportion_ci(LEVEL, "exact")
         return float(interval.low), float(interval.high)
 
     def __str__(self) -> str:

@@ -1,5 +1,7 @@
 """What a torch device computes is what the CPU computes. The device here is the CPU, by its torch name cpu:0."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from vwkde.inspection.model.on_device.judging import judge_on_device
 from vwkde.inspection.model.on_device.measuring import batch_size, on_device
 
 TORCH = "cpu:0"
-GOOD = 20
+GOOD, RATE = 8, 0.2
 COMBINED = FEATURES["combined"]
 
 
@@ -51,7 +53,9 @@ def test_scores_and_maps_are_those_of_the_cpu(shape, ignored, features):
     images = surfaces(shape)[: None if features == "combined" else -1]
     mask = np.zeros(shape, dtype=bool)
     mask[:9], mask[30:40, 50:70] = True, True
-    inspector = SurfaceInspector(features=features, ignore=mask if ignored else None, candidates=4)
+    inspector = SurfaceInspector(
+        features=features, ignore=mask if ignored else None, candidates=4, false_reject_rate=RATE
+    )
     inspector.fit(images[:GOOD])
     named = [(str(number), image) for number, image in enumerate(images[GOOD:])]
     expected = list(inspector.check_all(named))
@@ -66,32 +70,39 @@ def test_scores_and_maps_are_those_of_the_cpu(shape, ignored, features):
 
 
 def test_a_model_learnt_on_the_device_is_that_of_the_cpu():
-    images = surfaces((128, 128))
+    images = surfaces((96, 96))
     one, other = (
-        SurfaceInspector(features="combined", device=device).fit(images[: GOOD - 1]).add(images[GOOD - 1 : GOOD])
+        SurfaceInspector(features="combined", device=device, false_reject_rate=RATE)
+        .fit(images[: GOOD - 1])
+        .add(images[GOOD - 1 : GOOD])
         for device in (TORCH, None)
     )
     np.testing.assert_allclose(one.calibration_.scores, other.calibration_.scores, rtol=1e-3, atol=1e-3)
     assert one.names_ == other.names_
 
 
+@cache
+def fitted():
+    inspector = SurfaceInspector(features="combined", device=TORCH, false_reject_rate=RATE)
+    return inspector.fit(surfaces((96, 96))[:GOOD])
+
+
 def test_images_are_judged_in_batches_of_bounded_size(monkeypatch):
-    inspector = SurfaceInspector(features="combined", device=TORCH).fit(surfaces((128, 128))[:GOOD])
+    inspector = fitted()
     judge = judge_on_device(inspector._fitted, TORCH)
     sizes = []
     judged = type(judge).__call__
     monkeypatch.setattr(type(judge), "__call__", lambda self, images: sizes.append(len(images)) or judged(self, images))
-    monkeypatch.setattr("vwkde.inspection.model.on_device.measuring._PIXELS", 5 * 128 * 128)
-    results = list(inspector.check_all((str(number), image) for number, image in enumerate(surfaces((128, 128))[:12])))
+    monkeypatch.setattr("vwkde.inspection.model.on_device.measuring._PIXELS", 5 * 96 * 96)
+    results = list(inspector.check_all((str(number), image) for number, image in enumerate(surfaces((96, 96))[:12])))
     assert [result.name for result in results] == [str(number) for number in range(12)]
     assert sizes == [5, 5, 2]
     assert batch_size((4096, 4096)) == 1
 
 
 def test_an_image_of_another_size_is_refused_on_the_device_too():
-    inspector = SurfaceInspector(features="combined", device=TORCH).fit(surfaces((128, 128))[:GOOD])
-    with pytest.raises(ImageError, match="odd: is 64 × 128 pixels"):
-        list(inspector.check_all([("odd", surfaces((128, 128))[0][:, :64])]))
+    with pytest.raises(ImageError, match="odd: is 64 × 96 pixels"):
+        list(fitted().check_all([("odd", surfaces((96, 96))[0][:, :64])]))
 
 
 @pytest.mark.parametrize("features", ["gradient", "multiscale"])
