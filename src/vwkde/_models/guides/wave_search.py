@@ -78,13 +78,16 @@ class _Difference:
         return frequencies[:, np.argmax(value)].astype(np.float64), float(value.max())
 
 
-def find_wave(points: Both, residuals: Both) -> tuple[Floats, float]:
-    """Return the frequency vector (columns,) of the highest D, and D, from whitened rows of two samples."""
+def find_wave(points: Both, residuals: Both, thoroughly: bool = True) -> tuple[Floats, float]:
+    """Return the frequency vector (columns,) of the highest D, and D, from whitened rows of two samples.
+
+    If it is not done thoroughly, the search ends at the first peak.
+    """
     difference, tried = _difference(points, residuals), _between(*points)
     heights, _ = difference.value_and_slope(tried)
     best = difference.climb(tried[:, np.argsort(-heights)[:_STARTS]])
     random = np.random.default_rng(1)
-    for _ in range(_HOPS):
+    for _ in range(_HOPS if thoroughly else 0):
         steps = _FAR / np.sqrt(len(best[0])) * random.normal(size=(len(best[0]), _AROUND))
         best = max(best, difference.climb((best[0][:, None] + steps).astype(np.float32)), key=lambda found: found[1])
     return best

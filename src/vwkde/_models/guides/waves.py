@@ -43,6 +43,8 @@ _TOLERANCE = 1e-5
 """The slope of the loss at which a regression on many features ends."""
 _CLEARLY = 1.5
 """Factor by which a wave must exceed what is found by chance, for the guide to be worth its time."""
+_SURELY = 3.0
+"""Standard deviations by which squares and products must explain more than chance does to know a part of a wave."""
 _NEARLY_APART = 1.3
 """Difference of the characteristic functions, at most two, above which a wave nearly separates the samples."""
 _ROWS_PER_FEATURE = 4
@@ -179,19 +181,26 @@ def have_waves(numerator: Sample, denominator: Sample) -> bool:
     if columns < 2 or denominator.pairs is not None or rows < _ROWS_PER_FEATURE * columns:
         return False
     quadratic = quadratic_features(points[0]), quadratic_features(points[1])
-    beyond_linear = unexplained(*points, some)
-    if rows < _ROWS_PER_FEATURE * quadratic[0].shape[1]:
+    beyond_linear, features = unexplained(*points, some), quadratic[0].shape[1]
+    if rows < _ROWS_PER_FEATURE * features:
         return _show_a_wave(points, beyond_linear)
-    if _show_a_wave(points, unexplained(*quadratic, some)):
+    beyond_quadratic = unexplained(*quadratic, some)
+    if _show_a_wave(points, beyond_quadratic):
         return True
-    return _show_a_wave(points, beyond_linear) and _is_better_than_squares(points, quadratic, some)
+    more = features - columns
+    known = _squares(beyond_linear) / _squares(beyond_quadratic) - 1 > (more + _SURELY * np.sqrt(2 * more)) / rows
+    return known and _show_a_wave(points, beyond_linear) and _is_better_than_squares(points, quadratic, some)
 
 
 def _show_a_wave(points: Both, residuals: Both) -> bool:
     """Return whether residuals have a wave that chance does not explain, and that does not separate the samples."""
-    _, height = find_wave(points, residuals)
-    squares = sum(float(each @ each) for each in residuals)
-    return height > _CLEARLY * by_chance(points[0].shape[1]) and np.sqrt(height * squares) < _NEARLY_APART
+    _, height = find_wave(points, residuals, thoroughly=False)
+    apart = np.sqrt(height * _squares(residuals))
+    return height > _CLEARLY * by_chance(points[0].shape[1]) and bool(apart < _NEARLY_APART)
+
+
+def _squares(residuals: Both) -> float:
+    return sum(float(each @ each) for each in residuals)
 
 
 def _is_better_than_squares(points: Both, quadratic: Both, samples: Samples) -> bool:
@@ -200,7 +209,7 @@ def _is_better_than_squares(points: Both, quadratic: Both, samples: Samples) -> 
     columns, squares = ([(p[start::2], q[start::2]) for start in (0, 1)] for p, q in (points, quadratic))
     errors = np.zeros(3)
     for here, there in ((0, 1), (1, 0)):
-        wave, _ = find_wave(columns[here], unexplained(*columns[here], halves[here]))
+        wave, _ = find_wave(columns[here], unexplained(*columns[here], halves[here]), thoroughly=False)
         waves = [(_with_wave(p, wave), _with_wave(q, wave)) for p, q in columns]
         errors += [
             error_elsewhere(features[here], halves[here], features[there], halves[there])
