@@ -89,7 +89,7 @@ def test_a_network_weight_acts_on_top_of_a_guide():
 
 
 def test_equal_seeds_give_equal_answers_on_any_number_of_threads():
-    samples = three_modes().sample(60)
+    samples = three_modes().sample(150)
     values = [kl_divergence(*samples, method="vwkde-mf", n_threads=n, random_state=3).value for n in (1, 2, 2)]
     assert values[1] == values[2]
     assert values[0] == pytest.approx(values[1], rel=1e-9)
@@ -105,7 +105,7 @@ def test_the_closed_form_has_no_use_for_a_network():
 def test_training_tells_its_progress_from_every_thread():
     told = {}
     with listening(lambda stage, done, total: told.setdefault(stage, []).append((done, total))):
-        kl_divergence(*three_modes().sample(60), method="vwkde-mf", n_threads=2)
+        kl_divergence(*three_modes().sample(150), method="vwkde-mf", n_threads=2)
     stages = {
         "numerator scores 1",
         "numerator scores 2",

@@ -188,8 +188,9 @@ def have_waves(numerator: Sample, denominator: Sample) -> bool:
     if _show_a_wave(points, beyond_quadratic):
         return True
     more = features - columns
-    known = _squares(beyond_linear) / _squares(beyond_quadratic) - 1 > (more + _SURELY * np.sqrt(2 * more)) / rows
-    return known and _show_a_wave(points, beyond_linear) and _is_better_than_squares(points, quadratic, some)
+    by_chance_alone = 1 + (more + _SURELY * np.sqrt(2 * more)) / rows
+    know_a_part = _squares(beyond_linear) > by_chance_alone * _squares(beyond_quadratic)
+    return know_a_part and _show_a_wave(points, beyond_linear) and _is_better_than_squares(points, quadratic, some)
 
 
 def _show_a_wave(points: Both, residuals: Both) -> bool:
