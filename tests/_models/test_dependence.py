@@ -45,7 +45,7 @@ def test_a_rotation_that_no_pair_of_columns_shows_is_found():
     guide = cross_fit("dependence", samples, 0)
     assert 0.3 * truth[0].mean() < guide.at_samples[0].mean() < 1.1 * truth[0].mean()
     terms = loss_terms(guide.at_samples)
-    without = mean_loss(without_noise(terms, guide.at_samples, guide.sure_noise), samples)
+    without = mean_loss(without_noise(guide.at_samples, guide.sure_noise), samples)
     assert mean_loss(terms, samples) > np.log(2)  # at single points it is worse than no guide
     assert without < np.log(2) - 0.25 * (np.log(2) - log_loss(truth, samples))
 

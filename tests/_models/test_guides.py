@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from vwkde import DensityRatio
 from vwkde._data.pairs import Pairs
-from vwkde._data.sample import Sample
+from vwkde._data.sample import Sample, make_sample
 from vwkde._models.derivatives.mixture import make_mixture, marginal_mixture
 from vwkde._models.gaussian import noise_of_unbiased, shrunk_gaussian, unbiased_gaussian
 from vwkde._models.guides import GUIDES, boosting, logistic
@@ -275,6 +275,18 @@ def test_the_marginal_of_a_mixture():
     density = np.exp(mixture.log_density(np.column_stack([np.tile(point, (len(grid), 1)), grid])))
     expected = np.log(np.trapezoid(density, grid))
     assert marginal_mixture(mixture, slice(2)).log_density(point[None])[0] == pytest.approx(expected)
+
+
+def test_noise_is_that_at_rows_which_a_model_has_not_seen():
+    """Equal samples: all that the guide says is noise. At its own rows a Gaussian of 20 columns has a quarter less."""
+    random = np.random.default_rng(0)
+    shares = []
+    for _ in range(10):
+        samples = tuple(make_sample(random.normal(size=(100, 20)), np.ones(100)) for _ in range(2))
+        guide = cross_fit("gaussian", samples, 0)
+        shares += [noise.mean() / u.var() for noise, u in zip(guide.noise_by_theory, guide.at_samples, strict=True)]
+        assert all(noise.mean() <= u.var() * 1.001 for noise, u in zip(guide.sure_noise, guide.at_samples, strict=True))
+    assert np.mean(shares) == pytest.approx(1, abs=0.1)
 
 
 def test_the_noise_of_the_unbiased_gaussian_is_its_variance():

@@ -97,6 +97,18 @@ def test_several_clusters_are_found_one_after_the_other():
     assert np.abs(guide(q)).max() < 0.2
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_clusters_on_two_sides_are_not_one_wide_component(seed):
+    """Around both of them a wide component is more likely than a narrow one around either."""
+    random = np.random.default_rng(seed)
+    p, q = random.normal(size=(800, COLUMNS)), random.normal(size=(800, COLUMNS))
+    p[:12], p[12:24] = CENTRE + 0.4 * p[:12], -CENTRE + WIDTH * p[12:24]
+    guide = fit_lumps(sample(p), sample(q))
+    assert len(guide.numerator.components) == 2
+    assert guide.numerator.shares == pytest.approx(12 / 800, abs=0.003)
+    assert guide(p)[:24].mean() > 8
+
+
 def test_scattered_rows_that_both_samples_have_are_left_out():
     assert not have_lumps(*(sample(scattered(600, 0.05, seed)[0]) for seed in (0, 1)))
 

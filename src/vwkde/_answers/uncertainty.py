@@ -7,7 +7,8 @@ columns, in the smaller sample, show a difference of d numbers only if its KL ex
 no simple form is found later, by a share of the root of that. A change of the dependence between columns has about d²/2
 numbers, and hides as long as its KL is below the order of d·2/n. The rows of a much larger sample do not help: it is
 the smaller one that supports no model. And more hides beside a large difference, since few rows of one sample are where
-the other is: 1 + KL times as much. The three factors were calibrated by `benchmarks/zoo.py` on problems drawn from
+the other is: 1 + KL times as much. If a guide without bias finds more, and hardly by chance, but has too much noise to
+be chosen, that much may hide instead. The three factors were calibrated by `benchmarks/zoo.py` on problems drawn from
 tuning seeds.
 """
 
@@ -59,7 +60,9 @@ def unseen(fitted: Fitted, kind: str, order: float | None, compute: Compute, val
         return 0.0
     ways = [replace(fitted.average, by_fold=way) for way in fitted.average.alternatives] or [fitted.average]
     values = _values(fitted, compute, ways)
-    missed = _PER_DIFFERENCE * float(np.ptp(values)) + in_units_of(kind, order, hidden(fitted.samples), max(value, 0.0))
+    beside = in_units_of(kind, order, hidden(fitted.samples), max(value, 0.0))
+    further = in_units_of(kind, order, fitted.average.further, 0.0)
+    missed = _PER_DIFFERENCE * float(np.ptp(values)) + max(beside, further)
     return missed + _share_of_products(fitted.average) * max(value, 0.0)
 
 

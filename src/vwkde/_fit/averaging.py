@@ -36,6 +36,8 @@ _MANY_ROWS = 10_000
 """Rows of each sample that decide, if there are many more, which candidates are fitted to all of them."""
 _LEAST_OF_STACK = 0.1
 """Mean coefficient in the stack that makes a guide worth fitting to many rows, if it has no other share."""
+_HARDLY_BY_CHANCE = 2.0
+"""Standard errors by which a guide with much noise must separate the samples further than the answer does."""
 _WIDTHS_AGAIN = 2.0 ** np.arange(-1.5, 1.5, 0.5)
 """Bandwidths, in units of Scott's, that are tried again with more rows."""
 
@@ -60,12 +62,14 @@ class Average:
     """The members that share the answer.
 
     `by_fold` has the shares in averages for each fold; without it, all rows use the members' own shares. `alternatives`
-    are the ways to combine the members that it was chosen from.
+    are the ways to combine the members that it was chosen from. `further` is how much further
+    apart the samples may be, in the mean of both KL divergences, by a guide that has too much noise to be chosen.
     """
 
     members: tuple[Member, ...]
     by_fold: FoldShares | None = None
     alternatives: tuple[FoldShares, ...] = ()
+    further: float = 0.0
 
     @property
     def main(self) -> Member:
@@ -92,10 +96,10 @@ class Average:
         return values + self.by_fold.level_at(side) if averages and self.by_fold is not None else values
 
     def separation(self) -> float:
-        """Return how far apart the samples are: the difference of the mean log ratios over both, in averages."""
+        """Return how far apart the samples are: half the difference of the mean log ratios over both, in averages."""
         samples = self.main.ratio.samples
         p, q = (np.average(u, weights=s.weight) for u, s in zip(self.at_samples(averages=True), samples, strict=True))
-        return float(p - q)
+        return float(p - q) / 2
 
     def noise(self) -> AtBoth:
         """Return the variance, at both samples, that the guides' fits add to the log ratios used in averages."""
@@ -148,11 +152,25 @@ def average_of(
         Member(c.space.coordinates, c.space.name, ratio, at_points, in_averages)
         for c, ratio, at_points, in_averages in zip(judged, ratios, ways.pointwise, ways.average, strict=True)
     ]
-    if ways.stack is None:
-        return Average(tuple(members), ways.mean)
-    alternatives = ways.mean, ways.stack.mixed(ways.mean, trust(ways.stack, judged, ways.average))
-    farther = max(alternatives, key=lambda way: Average(tuple(members), way).separation())
-    return Average(tuple(members), farther, alternatives)
+    average = Average(tuple(members), ways.mean)
+    if ways.stack is not None:
+        alternatives = ways.mean, ways.stack.mixed(ways.mean, trust(ways.stack, judged, ways.average))
+        farther = max(alternatives, key=lambda way: replace(average, by_fold=way).separation())
+        average = replace(average, by_fold=farther, alternatives=alternatives)
+    return replace(average, further=_separated_further(candidates, average))
+
+
+def _separated_further(candidates: list[Candidate], average: Average) -> float:
+    """Return how much further apart the samples may be, by an unbiased guide with much noise that was not chosen.
+
+    It counts if it separates them further than the answer does, and hardly by chance.
+    """
+    own, found = average.separation(), [0.0]
+    for candidate in candidates:
+        if candidate.has_much_noise:
+            further, error = candidate.separation - own, candidate.error_of_separation
+            found.append(further + error if further > _HARDLY_BY_CHANCE * error else 0.0)
+    return max(found)
 
 
 def _rounds(spaces: list[Space]) -> list[int | None]:

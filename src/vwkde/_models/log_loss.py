@@ -1,6 +1,7 @@
 """The log loss of a log ratio: the one measure by which guides, bandwidths, weights and coordinates are chosen."""
 
 from collections.abc import Callable
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,31 +67,54 @@ def best_level(log_ratios: AtBoth, weights: AtBoth) -> float:
     return float(brentq(lambda shift: level_gap(log_ratios, weights, shift), -far, far))
 
 
-def without_noise(terms: AtBoth, log_ratios: AtBoth, noise: AtBoth) -> AtBoth:
+def without_noise(log_ratios: AtBoth, noise: AtBoth, order: int = 2) -> AtBoth:
     """Return loss terms minus what normal noise in the log ratios adds to them; `noise` is its variance.
 
-    The mean over the noise is exact. An expansion in powers of the noise would exceed the loss itself where the noise
-    is several nats; where it is little everywhere, the first term is enough.
+    Noise raises the loss by less and less. With L(v) for the loss that has v times the noise, 2·L(1) − L(2) therefore
+    still exceeds L(0), 3·L(1) − 3·L(2) + L(3) by less, and so on with more terms, up to the `order`. Means over the
+    noise are exact. An expansion in powers of the noise would exceed the loss itself where the noise is several nats;
+    where it is little everywhere, the first term is enough.
     """
-    parts = zip(_SIDES, terms, log_ratios, noise, strict=True)
-    p, q = (parallel.elementwise(_without_noise_on(side, own[-1]), *own) for side, *own in parts)
+    parts = zip(_SIDES, log_ratios, noise, strict=True)
+    p, q = (parallel.elementwise(_without_noise_on(side, variance, order), u, variance) for side, u, variance in parts)
     return p, q
 
 
-def _without_noise_on(side: int, variance: Floats) -> Callable[[Floats, Floats, Floats], Floats]:
-    raised = _raised_by_little if variance.max() <= _LITTLE_NOISE else _raised_by_much
-    return lambda term, u, own_variance: term - raised(side * u, own_variance)
+def _without_noise_on(side: int, variance: Floats, order: int) -> Callable[[Floats, Floats], Floats]:
+    if variance.max() <= _LITTLE_NOISE:
+        return lambda u, own_variance: _without_little(side * u, own_variance)
+    return lambda u, own_variance: _without_much(side * u, own_variance, order)
 
 
-def _raised_by_little(margin: Floats, variance: Floats) -> Floats:
-    _, wrong = exponentials.loss_and_wrong(margin)
-    return np.asarray(0.5 * variance * wrong * (1 - wrong))
+def _without_little(margin: Floats, variance: Floats) -> Floats:
+    terms, wrong = exponentials.loss_and_wrong(margin)
+    return np.asarray(terms - 0.5 * variance * wrong * (1 - wrong))
 
 
-def _raised_by_much(margin: Floats, variance: Floats) -> Floats:
-    spread = np.sqrt(variance)
-    with_noise = [exponentials.loss(margin + node * spread) for node in _NODES]
-    return np.asarray(np.average(with_noise, axis=0, weights=_NODE_WEIGHTS) - exponentials.loss(margin))
+def _without_much(margin: Floats, variance: Floats, order: int) -> Floats:
+    terms = order * exponentials.loss(margin)
+    for more in range(1, order):
+        spread = np.sqrt(more * variance)
+        with_noise = [exponentials.loss(margin + node * spread) for node in _NODES]
+        terms += (-1) ** more * comb(order, more + 1) * np.average(with_noise, axis=0, weights=_NODE_WEIGHTS)
+    return np.asarray(terms)
+
+
+def bound_without_noise(log_ratios: AtBoth, noise: AtBoth, samples: tuple[Sample, Sample]) -> AtBoth:
+    """Return terms whose mean is at least the loss that log ratios would have without noise, however much there is.
+
+    The loss is nowhere above a parabola that touches it at ±ξ (Jaakkola and Jordan, 2000), and noise raises the mean of
+    a parabola by its curvature times the variance. The closest one has ξ at the root mean square without noise.
+    """
+    squares = [u**2 - variance for u, variance in zip(log_ratios, noise, strict=True)]
+    touch = float(np.sqrt(max(mean_loss((squares[0], squares[1]), samples), _LITTLE_NOISE)))
+    constant = exponentials.loss(np.array([touch]))[0] + touch / 2
+    curvature = np.tanh(touch / 2) / (4 * touch)
+    p, q = (
+        constant - 0.5 * side * u + curvature * (square - touch**2)
+        for side, u, square in zip(_SIDES, log_ratios, squares, strict=True)
+    )
+    return p, q
 
 
 def fall_of_loss(before: AtBoth, after: AtBoth, samples: tuple[Sample, Sample]) -> tuple[float, float]:

@@ -23,7 +23,9 @@ from vwkde._models.log_loss import AtBoth, log_loss
 from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 Samples = tuple[Sample, Sample]
+Folds = tuple[Ints, Ints]
 
 FOLDS = 5
 _FIRST_FOLDS = 2
@@ -32,6 +34,7 @@ _MANY_ROWS = 2_000
 """Rows of the smaller sample from which they do."""
 _MANY_POINTS = 10_000
 """Points above which the noise of a guide is computed at some of them only."""
+_TINY = np.finfo(np.float64).tiny
 _LARGEST = 40.0
 """Largest log ratio of a guide: no sample can show a ratio above e⁴⁰."""
 
@@ -41,7 +44,7 @@ class CrossFitted:
     """A guide with its values at the two samples, each by a model that did not see the point.
 
     `form` is what was requested: a name, a classifier or None. `points` are those of the samples. `fit` is how the
-    models were fitted, if there was a choice.
+    models were fitted, if there was a choice. `unseen_by` has the number of the model that did not see each point.
     """
 
     form: Any
@@ -49,6 +52,7 @@ class CrossFitted:
     at_samples: AtBoth
     points: AtBoth
     fit: Fit | None = None
+    unseen_by: Folds | None = None
 
     @lazy
     def noise(self) -> AtBoth:
@@ -68,20 +72,36 @@ class CrossFitted:
 
     @property
     def noise_by_theory(self) -> AtBoth | None:
-        """The mean variance of the models at both samples, or None if there is no theory of it."""
+        """The variance of the models at the points that they did not see, or None if there is no theory of it.
+
+        The points that a model has seen are closer to its centre, and would have less noise.
+        """
         known = [model for model in self.models if isinstance(model, NoisyGuide)]
-        if not known:
+        if self.unseen_by is None or not known or len(known) < len(self.models):
             return None
-        p, q = (_or_mean(lambda x: np.mean([model.noise(x) for model in known], axis=0), x) for x in self.points)
+
+        def noise(points: Floats, unseen_by: Ints) -> Floats:
+            values = np.empty(len(points))
+            for number, model in enumerate(known):
+                rows = unseen_by == number
+                values[rows] = model.noise(points[rows])
+            return values
+
+        p, q = (_or_mean(noise, *side) for side in zip(self.points, self.unseen_by, strict=True))
         return p, q
 
     @lazy
     def sure_noise(self) -> AtBoth:
-        """The smaller of both, in the mean over a sample: if the rows are few, the jackknife's is too large."""
-        by_theory = self.noise_by_theory
-        if by_theory is None:
-            return self.noise
-        p, q = (min(each, key=np.mean) for each in zip(self.noise, by_theory, strict=True))
+        """The smaller of both, in the mean over a sample: if the rows are few, the jackknife's is too large.
+
+        Theory is, where tails are light; no noise varies more than the values that it is part of.
+        """
+        known = [each for each in (self.noise, self.noise_by_theory) if each is not None]
+        smaller = [min(each, key=np.mean) for each in zip(*known, strict=True)]
+        p, q = (
+            noise * min(1.0, np.var(u) / max(noise.mean(), _TINY))
+            for noise, u in zip(smaller, self.at_samples, strict=True)
+        )
         return p, q
 
     @property
@@ -120,11 +140,12 @@ class CrossFitted:
     def of_rows(self, chosen: NDArray[np.intp], side: int) -> "CrossFitted":
         """Return the guide with its values at some rows of one sample, and at all of the other."""
 
-        def some(at_both: AtBoth) -> AtBoth:
+        def some(at_both: Any) -> Any:
             part = at_both[side][chosen]
             return (at_both[0], part) if side else (part, at_both[1])
 
-        return replace(self, at_samples=some(self.at_samples), points=some(self.points))
+        unseen_by = self.unseen_by and some(self.unseen_by)
+        return replace(self, at_samples=some(self.at_samples), points=some(self.points), unseen_by=unseen_by)
 
     def __call__(self, x: Floats) -> Floats:
         """Return the mean of the models."""
@@ -137,11 +158,12 @@ class CrossFitted:
         return GUIDES.get(self.form) if isinstance(self.form, str) else None
 
 
-def _or_mean(noise: Callable[[Floats], Floats], points: Floats) -> Floats:
+def _or_mean(noise: Callable[..., Floats], points: Floats, *of_points: Ints) -> Floats:
     """Return the noise at points, or its mean over some of them if they are many: it is then small."""
     if len(points) <= _MANY_POINTS:
-        return noise(points)
-    return np.broadcast_to(noise(points[:: len(points) // _MANY_POINTS]).mean(), len(points))
+        return noise(points, *of_points)
+    step = len(points) // _MANY_POINTS
+    return np.broadcast_to(noise(points[::step], *(each[::step] for each in of_points)).mean(), len(points))
 
 
 def is_affine(guide: Any) -> bool:
@@ -181,7 +203,7 @@ def cross_fit(guide: Any, samples: Samples, seed: int, fit: Fit | None = None) -
 
 def _best_form(guide: Any, kind: GuideKind | None, samples: Samples, seed: int, only: Fit | None) -> CrossFitted:
     forms = _forms(kind, samples, seed, only) if kind else (partial(fit_classifier, guide),)
-    folds = tuple(known_folds(sample, FOLDS, seed) for sample in samples)
+    folds = known_folds(samples[0], FOLDS, seed), known_folds(samples[1], FOLDS, seed)
     learnt_from = [_learnt_from(sample, fold, kind, seed) for sample, fold in zip(samples, folds, strict=True)]
     hasty = kind is not None and kind.grows(samples[0].points.shape[1]) and min(map(len, samples)) >= _MANY_ROWS
     first_folds = _FIRST_FOLDS if hasty else FOLDS
@@ -222,7 +244,7 @@ def _forms(kind: GuideKind, samples: Samples, seed: int, only: Fit | None) -> tu
     return (kind.grown(only, p, q),) if only else kind.forms(p, q)
 
 
-def _is_better(guide: CrossFitted, other: CrossFitted, samples: Samples, folds: tuple[NDArray[np.intp], ...]) -> bool:
+def _is_better(guide: CrossFitted, other: CrossFitted, samples: Samples, folds: Folds) -> bool:
     """Return whether a guide has a smaller log loss than another at the rows of those folds that it has models for."""
     rows = [np.flatnonzero(fold < len(guide.models)) for fold in folds]
     p, q = (sample.subset(here) for sample, here in zip(samples, rows, strict=True))
@@ -245,7 +267,7 @@ def _learnt_from(sample: Sample, folds: NDArray[np.intp], kind: GuideKind | None
     return lambda fold: sample.subset(folds != fold, keep_rest=True)
 
 
-def collect(form: Any, models: tuple[Guide, ...], samples: Samples, folds: tuple[NDArray[np.intp], ...]) -> CrossFitted:
+def collect(form: Any, models: tuple[Guide, ...], samples: Samples, folds: Folds) -> CrossFitted:
     """Return models without each fold as a guide, with the values of each at the rows that it has not seen."""
     held_out = np.empty(len(samples[0])), np.empty(len(samples[1]))
 
@@ -262,4 +284,4 @@ def collect(form: Any, models: tuple[Guide, ...], samples: Samples, folds: tuple
         for rows in parallel.split(len(own), size)
     ]
     parallel.run(fill, parts)
-    return CrossFitted(form, models, held_out, (samples[0].points, samples[1].points))
+    return CrossFitted(form, models, held_out, (samples[0].points, samples[1].points), unseen_by=folds)

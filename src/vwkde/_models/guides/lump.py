@@ -13,6 +13,7 @@ where it has no rows. The rows that a component starts from are close together o
 of them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -100,19 +101,40 @@ def have_lumps(numerator: Sample, denominator: Sample) -> bool:
 def _fit_lump(sample: Sample, other: Sample) -> Lump | None:
     """Return what a sample has beside the density of the other one, a few components at most, if it has anything.
 
-    Each starts from rows that belong to none of those before it.
+    Scattered rows are looked for among those that no cluster takes up, or beside clusters from the start, whichever is
+    more likely in the end. A single wide component around several clusters is at first more likely than one of them.
     """
-    density, lump, left = _density(other), None, sample
-    for _ in range(_MOST_COMPONENTS):
-        starts = [rows for find in (crowded_rows, outer_rows) if (rows := find(left, other)) is not None]
+    density = _density(other)
+    clusters = _add_components(None, sample, other, density, (crowded_rows,))
+    starts = (clusters, None) if clusters is not None else (None,)
+    grown = [_add_components(start, sample, other, density, (crowded_rows, outer_rows)) for start in starts]
+    lump = max(filter(None, grown), key=lambda each: _likelihood(each, sample), default=None)
+    return None if lump is None else replace(lump, other_shares=_shares(lump, other))
+
+
+def _add_components(
+    lump: Lump | None,
+    sample: Sample,
+    other: Sample,
+    density: StudentModel | GaussianModel,
+    searches: tuple[Callable[[Sample, Sample], Floats | None], ...],
+) -> Lump | None:
+    """Return a lump with the components that searches lead to, each from rows that belong to none of those before."""
+    while lump is None or len(lump.components) < _MOST_COMPONENTS:
+        left = sample if lump is None else _left(lump, sample)
+        if len(left) < len(sample) / 2:
+            break
+        starts = [rows for find in searches if (rows := find(left, other)) is not None]
         grown = [each for rows in starts if (each := _grow(sample, density, rows, lump)) is not None]
         if not grown:
             break
         lump = max(grown, key=lambda each: _likelihood(each, sample))
-        left = sample.subset(np.flatnonzero(_belongs(lump.shares, lump.log_odds(sample.points)).sum(axis=0) < 0.5))
-        if len(left) < len(sample) / 2:
-            break
-    return None if lump is None else replace(lump, other_shares=_shares(lump, other))
+    return lump
+
+
+def _left(lump: Lump, sample: Sample) -> Sample:
+    """Return the rows of a sample that hardly belong to any component."""
+    return sample.subset(np.flatnonzero(_belongs(lump.shares, lump.log_odds(sample.points)).sum(axis=0) < 0.5))
 
 
 def _density(sample: Sample) -> StudentModel | GaussianModel:
