@@ -121,3 +121,18 @@ def test_correlations_too_small_to_be_found_are_in_the_interval(seed):
 def test_correlations_that_are_not_there_are_not_found():
     values = [kl_divergence(*correlated(250, 40, 0.0, seed)[:2]).value for seed in range(4)]
     assert max(values) < 0.1
+
+
+@pytest.mark.filterwarnings("ignore::vwkde.exceptions.DegenerateDataWarning")
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_factor_that_all_columns_share_is_found(seed):
+    """Its direction is one of fifty, and 150 rows say nothing about all their correlations; values were near zero."""
+    random = np.random.default_rng(seed)
+    loadings = random.normal(0, 0.3, 50)
+    p, q = random.normal(size=(2, 150, 50))
+    p += random.normal(size=(150, 1)) * loadings
+    size = loadings @ loadings
+    truth = 0.5 * (size - np.log1p(size))
+    estimate = kl_divergence(p, q)
+    assert estimate.value > 0.4 * truth
+    assert estimate.interval[0] < truth < estimate.interval[1]

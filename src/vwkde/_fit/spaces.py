@@ -4,6 +4,7 @@
 - normal scores: every column mapped to normal scores, then whitened, for skewed and heavy-tailed columns;
 - as given: every column mapped to normal scores and left alone, for guides that split or bend single columns;
 - columns: the few of those columns that carry the ratio, if there are such, whitened;
+- components: the first principal components of those columns, if the rows are too few for all columns together;
 - products: those columns and products of them, for guides that bend, split or multiply columns, and the columns of the
   first product, whitened; only if other candidates miss the products.
 """
@@ -37,6 +38,9 @@ Guides = tuple[Any, ...]
 
 _MOST_RANKED = 100_000
 """Rows of each sample whose ranks make the map to normal scores."""
+_MANY_CORRELATIONS = 2.0
+"""Correlations for each row, about twice, from which components are tried too."""
+_MOST_COMPONENTS = 8
 _WITH_PRODUCTS = ("logistic", "additive", "boosting")
 """Guides that are tried on columns and products of them."""
 
@@ -94,6 +98,23 @@ def few_columns(given: Space, guides: Guides, seed: int) -> list[Space]:
     return [] if len(columns) < 2 else [_of_columns("columns", given, columns, guides)]
 
 
+def few_components(given: Space, guides: Guides) -> list[Space]:
+    """Return the samples in the first principal components of the columns, as given; no space if they are not needed.
+
+    A factor that many columns share is lost among all their correlations, of which few rows say nothing. Components
+    count if they vary more than those of independent columns ever do (Marchenko and Pastur). No row is told from the
+    other sample's by them, so that they do not look better at the rows than they are.
+    """
+    columns = given.samples[0].points.shape[1]
+    per_row = sum(1 / sample.effective_rows for sample in given.samples)
+    if columns**2 * per_row < _MANY_CORRELATIONS:
+        return []
+    variances, axes = np.linalg.eigh(pooled_covariance(given.samples))
+    edge = (1 + np.sqrt(columns / sum(sample.effective_rows for sample in given.samples))) ** 2
+    count = min(int(np.count_nonzero(variances > edge)), _MOST_COMPONENTS)
+    return [_of_directions("components", given, axes[:, -count:], guides)] if count else []
+
+
 def of_products(given: Space, products: tuple[Product, ...], guides: Guides) -> list[Space]:
     """Return the samples with products of columns, as given, in addition, and in the columns of the first product."""
     if not products:
@@ -109,10 +130,14 @@ def of_products(given: Space, products: tuple[Product, ...], guides: Guides) -> 
 
 def _of_columns(name: str, given: Space, columns: Ints, guides: Guides) -> Space:
     """Return the samples in some of the columns, whitened, and the guides that do not depend on the axes."""
-    chosen = np.eye(given.samples[0].points.shape[1])[:, columns]
+    return _of_directions(name, given, np.eye(given.samples[0].points.shape[1])[:, columns], guides)
+
+
+def _of_directions(name: str, given: Space, chosen: Floats, guides: Guides) -> Space:
+    """Return the samples in some directions, whitened, and the guides that do not depend on the axes."""
     root = principal_axes(pooled_covariance(project_samples(given.samples, chosen)), np.finfo(np.float64).eps).root
     samples = project_samples(given.samples, chosen @ root)
-    tried = tuple(guide for guide in guides if is_affine(guide) and _suits_scores(guide, len(columns)))
+    tried = tuple(guide for guide in guides if is_affine(guide) and _suits_scores(guide, chosen.shape[1]))
     return Space(name, Projection(given.coordinates, chosen @ root), samples, tried, axes_matter=True)
 
 
