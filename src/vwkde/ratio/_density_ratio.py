@@ -108,8 +108,8 @@ class DensityRatio(PlainRatio, html.ShownWhenFitted, BaseEstimator):  # type: ig
       each sample; with fewer, the ratio is estimated without it and a warning is raised.
     - `guide="auto"` or a list: guide, bandwidth, weight and coordinates are those with the lowest held-out log loss;
       close candidates are averaged. The variational weight is one candidate among others. Coordinates are the whitened
-      columns, their normal scores, a few directions, or a few of the columns. A classifier of the user gets the normal
-      scores of the columns.
+      columns, their normal scores, a few directions, a few of the columns, or their first principal components. A
+      classifier of the user gets the normal scores of the columns.
 
     Where kernel sums do not improve on a guide, it is used alone: without smoothing there is no bandwidth, no weight
     and no bias to cancel. Networks need `vwkde[torch]`.
