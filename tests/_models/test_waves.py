@@ -64,6 +64,21 @@ def test_a_search_leaves_a_lower_peak_near_a_higher_one(monkeypatch):
     assert min(np.linalg.norm(stuck - low), np.linalg.norm(stuck + low)) < 0.3
 
 
+@pytest.mark.parametrize("rows", [300, wave_search._MANY_ROWS])
+def test_the_search_sees_the_sums_of_all_rows(rows):
+    """In NumPy for few rows, in a compiled loop for many; against double precision."""
+    random = np.random.default_rng(3)
+    points, residuals, w = random.normal(size=(rows, 3)), random.normal(size=rows), 4 * random.normal(size=(3, 70))
+    wave = np.exp(1j * points @ w)
+    total, weighted = residuals @ wave, (residuals[:, None] * points).T @ wave
+    difference = wave_search._Difference(points.astype(np.float32), residuals.astype(np.float32))
+    value, slope = difference.value_and_slope(w.astype(np.float32))
+    np.testing.assert_allclose(value, difference.value(w.astype(np.float32)), rtol=1e-4)
+    np.testing.assert_allclose(value, np.abs(total) ** 2, rtol=1e-3, atol=1e-5 * rows)
+    expected = 2 * (total.imag * weighted.real - total.real * weighted.imag)
+    np.testing.assert_allclose(slope, expected, atol=1e-4 * np.abs(expected).max())
+
+
 def test_more_rows_decide_among_waves_that_were_found():
     p, q = wavy(5, 800)
     sides = np.ones(len(p)), -np.ones(len(q))

@@ -30,8 +30,10 @@ _FIRST_STEP, _LAST_STEP = 0.4, 0.005
 """Lengths of the steps: the first one, and what the last ones tend to."""
 _SLOWEST, _FASTEST = 0.7, 7.0
 """Lengths of the frequency vectors, in whitened units."""
-_BLOCK = 16
+_BLOCK = 32
 """Frequency vectors at a time: so many waves of 2,000 rows stay in a processor's cache."""
+_MANY_ROWS = 1_500
+"""Rows of both samples from which a compiled loop is used; kernel sums of so many rows load the compiler too."""
 _BY_CHANCE, _PER_COLUMN = 3.0, 1.9
 """The largest D between samples of one density is about the first, plus the second for each column."""
 
@@ -43,25 +45,41 @@ class _Difference:
     points: Singles
     residuals: Singles
 
+    def value(self, frequencies: Singles) -> Singles:
+        """Return D at frequency vectors."""
+        real, imaginary = self._sums(self.residuals[:, None], frequencies)
+        return (real**2 + imaginary**2)[0]
+
     def value_and_slope(self, frequencies: Singles) -> tuple[Singles, Singles]:
         """Return D at frequency vectors, and its gradients."""
-        blocks = range(0, frequencies.shape[1], _BLOCK)
-        values, slopes = zip(*(self._at_few(frequencies[:, at : at + _BLOCK]) for at in blocks), strict=True)
-        return np.concatenate(values), np.concatenate(slopes, axis=1)
+        real, imaginary = self._sums(self._weighted, frequencies)
+        slope = 2 * (imaginary[0] * real[1:] - real[0] * imaginary[1:])
+        return real[0] ** 2 + imaginary[0] ** 2, slope
 
-    def _at_few(self, frequencies: Singles) -> tuple[Singles, Singles]:
-        angle = self.points @ frequencies
-        cosine, sine = np.cos(angle), np.sin(angle)
-        real, imaginary = self.residuals @ cosine, self.residuals @ sine
-        cosine *= imaginary
-        sine *= real
-        cosine -= sine
-        return real**2 + imaginary**2, 2 * (self._weighted.T @ cosine)
+    def _sums(self, weights: Singles, frequencies: Singles) -> tuple[Singles, Singles]:
+        """Return the sums over rows of cosines and of sines times weights, (weights, frequencies)."""
+        turns = frequencies * np.float32(1 / (2 * np.pi))
+        blocks = range(0, frequencies.shape[1], _BLOCK)
+        parts = (self._cosine_and_sine(turns[:, at : at + _BLOCK]) for at in blocks)
+        real, imaginary = zip(*((weights.T @ cosine, weights.T @ sine) for cosine, sine in parts), strict=True)
+        return np.concatenate(real, axis=1), np.concatenate(imaginary, axis=1)
+
+    def _cosine_and_sine(self, turns: Singles) -> tuple[Singles, Singles]:
+        """Return cosine and sine of the angles of all rows, (rows, frequencies), by frequencies in whole turns."""
+        angle = self.points @ turns
+        if len(angle) < _MANY_ROWS:
+            angle *= np.float32(2 * np.pi)
+            return np.cos(angle), np.sin(angle)
+        from vwkde._models.guides.wave_loops import set_cosine_and_sine
+
+        sine = np.empty_like(angle)
+        set_cosine_and_sine(angle.reshape(-1), sine.reshape(-1))
+        return angle, sine
 
     @lazy
     def _weighted(self) -> Singles:
-        """The points times their residuals."""
-        return self.residuals[:, None] * self.points
+        """The residuals, and the points times their residuals."""
+        return np.column_stack([self.residuals, self.residuals[:, None] * self.points])
 
     def climb(self, frequencies: Singles) -> tuple[Floats, float]:
         """Climb from all starts and return the frequency vector of the highest maximum, and its D."""
@@ -74,7 +92,7 @@ class _Difference:
             frequencies = frequencies + np.float32(_FIRST_STEP * (1 - step / _STEPS) ** 2 + _LAST_STEP) * slope
             length = np.linalg.norm(frequencies, axis=0)
             frequencies *= np.float32(_FASTEST) / np.maximum(length, np.float32(_FASTEST))
-        value, _ = self.value_and_slope(frequencies)
+        value = self.value(frequencies)
         return frequencies[:, np.argmax(value)].astype(np.float64), float(value.max())
 
 
@@ -84,7 +102,7 @@ def find_wave(points: Both, residuals: Both, thoroughly: bool = True) -> tuple[F
     If it is not done thoroughly, the search ends at the first peak.
     """
     difference, tried = _difference(points, residuals), _between(*points)
-    heights, _ = difference.value_and_slope(tried)
+    heights = difference.value(tried)
     best = difference.climb(tried[:, np.argsort(-heights)[:_STARTS]])
     random = np.random.default_rng(1)
     for _ in range(_HOPS if thoroughly else 0):
@@ -95,7 +113,7 @@ def find_wave(points: Both, residuals: Both, thoroughly: bool = True) -> tuple[F
 
 def highest_wave(found: list[Floats], points: Both, residuals: Both) -> Floats:
     """Return the one of some frequency vectors whose D is highest at these rows."""
-    heights, _ = _difference(points, residuals).value_and_slope(np.stack(found, axis=1).astype(np.float32))
+    heights = _difference(points, residuals).value(np.stack(found, axis=1).astype(np.float32))
     return found[int(np.argmax(heights))]
 
 
