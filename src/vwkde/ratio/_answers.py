@@ -98,7 +98,7 @@ class RatioAnswers(AnswersAtPoints):
         order, unit = options.get("order"), check_unit(unit, kind)
         check_interval(interval, confidence_level)
         compute = partial(KINDS[kind], **options)
-        p, q = at_samples(self._fitted)
+        p, q = at_samples(self._fitted, kind=kind)
         value, error = compute(p, q)
         if interval == "subsample":
             error = self._scatter_over_halves(compute)
@@ -108,7 +108,7 @@ class RatioAnswers(AnswersAtPoints):
         )
         open_above = open_above or self._held.layout.is_coarse
         warn_if_contradictory({kind: (value, error)}, p, q, self.guide, self.diagnostics_["weighting"])
-        systematic = systematic_error(self._fitted, compute, error)
+        systematic = systematic_error(self._fitted, compute, error, (p, q))
         missed = unseen(self._fitted, kind, order, compute, value)
         below_zero = min(value, 0.0) if self._fitted.may_miss else 0.0
         estimate = Estimate(
@@ -224,6 +224,8 @@ class RatioAnswers(AnswersAtPoints):
             - rows, rows_held, columns: the rows in all, the rows in memory if fewer, the columns.
             - rows_learnt, centres: the rows that the guide or, without one, the weight learnt from, and those that
               kernel sums run over, if there are so many rows that not all were needed.
+            - rows_for_errors: the rows of the denominator that overlap comes from, and those of the sample that a KL
+              divergence is no average over that its errors come from, if not all were needed; only with guide=None.
             - distinct_rows: the rows without those that repeat others; only if there are such rows.
             - engine, device: what computed it, and where.
         """

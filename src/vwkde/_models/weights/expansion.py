@@ -160,8 +160,9 @@ def solved(expansion: KernelExpansion, equations: NormalEquations, ridge: float)
     basis = expansion.basis
     # a ridge below the rounding errors would have no effect
     normal[np.diag_indices(len(basis))] += max(ridge, len(basis) * np.finfo(np.float64).eps * np.trace(normal))
-    on_its_device = expansion.resources.engine.on_device
-    coefficients = on_device.solution(normal, right, expansion.resources.device) if on_its_device else _solution(*equations)
+    resources = expansion.resources
+    by_torch = resources.engine.on_device
+    coefficients = on_device.solution(normal, right, resources.device) if by_torch else _solution(normal, right)
     if coefficients is None:
         raise np.linalg.LinAlgError("The normal equations of the weight are singular. Increase the 'ridge' parameter.")
     fitted = replace(expansion, coefficients=coefficients)
