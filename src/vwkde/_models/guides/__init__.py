@@ -154,7 +154,7 @@ GUIDES: dict[str, GuideKind] = {
         normal_scores_up_to=0,
         most_rows=100_000,
         grows_from=1,
-        in_small_steps=True,
+        threads_from=0,
         suits=have_several_columns,
     ),
     "dependence": GuideKind(

@@ -194,8 +194,7 @@ def _best_form(guide: Any, kind: GuideKind | None, samples: Samples, seed: int, 
                     return form.refine(before.models[fold], numerator, denominator)
                 return form(numerator, denominator)
 
-        with parallel.at_most(1 if kind and kind.in_small_steps else None):
-            return parallel.run(without, numbers, "guides")
+        return parallel.run(without, numbers, "guides")
 
     def collected(form: Fit, models: list[Guide]) -> CrossFitted:
         return replace(collect(guide, tuple(models), samples, folds), fit=form)
