@@ -34,7 +34,7 @@ _LEAST_SHARE = 0.04
 """Share of interpolated rows from which they are taken for such."""
 _MOST_QUERIES = 200
 """Rows that are looked at first; all rows follow only if these show interpolated ones."""
-_PLACES, _ROWS_AROUND = 40, 20_000
+_PLACES, _ROWS_AROUND = 20, 20_000
 """Of many rows, those are looked at first that are closest to some, and neighbours of these are looked for around."""
 _AT_ONCE = 500
 
@@ -69,7 +69,8 @@ def _share_of_some(x: Floats, order: Ints) -> float:
     closest = _MOST_QUERIES // _PLACES
 
     def count_at(around: Ints, place: Floats) -> int:
-        rows = x[around[np.argpartition(_squared_distances(x[around], place[None])[0], closest)]]
+        rows = x[around]
+        rows = rows[np.argpartition(_squared_distances(rows, place[None])[0], closest)]
         tree = cKDTree(rows, leafsize=len(rows))  # for so few queries it is faster not to split the rows
         return len(_rows_between(rows, tree, np.arange(closest)).rows)
 
@@ -86,8 +87,10 @@ def _rows_around(x: Floats, places: Floats) -> list[Ints]:
     farthest = np.partition(some, count, axis=1)[:, count]
 
     def work(rows: slice) -> list[Ints]:
-        inside = _squared_distances(x[rows], places) <= farthest[:, None]
-        return [rows.start + np.flatnonzero(of_place) for of_place in inside]
+        inside = np.flatnonzero(_squared_distances(x[rows], places) <= farthest[:, None])
+        ends = np.searchsorted(inside, (rows.stop - rows.start) * np.arange(1, len(places)))
+        parts = np.split(inside, ends)  # at once for all places: the search holds the interpreter's lock
+        return [part + (rows.start - (rows.stop - rows.start) * number) for number, part in enumerate(parts)]
 
     parts = parallel.run_over_rows(work, len(x), parallel.rows_at_a_time(len(places)))
     return [np.concatenate(of_place) for of_place in zip(*parts, strict=True)]

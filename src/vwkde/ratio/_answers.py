@@ -98,16 +98,15 @@ class RatioAnswers(AnswersAtPoints):
         order, unit = options.get("order"), check_unit(unit, kind)
         check_interval(interval, confidence_level)
         compute = partial(KINDS[kind], **options)
+        diagnostics = self.diagnostics_  # first: beside the kernel sums that it needs, it looks for rows outside
         p, q = at_samples(self._fitted, kind=kind)
         value, error = compute(p, q)
         if interval == "subsample":
             error = self._scatter_over_halves(compute)
         degenerate = self._fitted.degenerate
-        open_above = may_be_infinite(self.diagnostics_, kind, order, degenerate) or moment_may_be_infinite(
-            p, kind, order
-        )
+        open_above = may_be_infinite(diagnostics, kind, order, degenerate) or moment_may_be_infinite(p, kind, order)
         open_above = open_above or self._held.layout.is_coarse
-        warn_if_contradictory({kind: (value, error)}, p, q, self.guide, self.diagnostics_["weighting"])
+        warn_if_contradictory({kind: (value, error)}, p, q, self.guide, diagnostics["weighting"])
         systematic = systematic_error(self._fitted, compute, error, (p, q))
         missed = unseen(self._fitted, kind, order, compute, value)
         below_zero = min(value, 0.0) if self._fitted.may_miss else 0.0
@@ -121,7 +120,7 @@ class RatioAnswers(AnswersAtPoints):
             degrees_of_freedom=min(sample.degrees_of_freedom for sample in self._fitted.samples),
             unseen=max(missed + below_zero, 0.0),  # the upper end of the interval stays
             open_above=open_above,
-            diagnostics=self.diagnostics_,
+            diagnostics=diagnostics,
         )
         return estimate.in_unit(unit)
 
