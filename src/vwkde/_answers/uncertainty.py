@@ -62,11 +62,15 @@ def systematic_error(fitted: Fitted, compute: Compute, error: float, at_both: At
 
 
 def unseen(fitted: Fitted, kind: str, order: float | None, compute: Compute, value: float) -> float:
-    """Return how much of a divergence the default may have missed; zero for fits that do not choose from the data."""
+    """Return how much of a divergence the default may have missed; zero for fits that do not choose from the data.
+
+    `value` is the divergence by the average that was chosen.
+    """
     if not fitted.may_miss:
         return 0.0
-    ways = [replace(fitted.average, by_fold=way) for way in fitted.average.alternatives] or [fitted.average]
-    values = _values(fitted, compute, ways)
+    average = fitted.average
+    others = [replace(average, by_fold=way) for way in average.alternatives if way is not average.by_fold]
+    values = [value, *_values(fitted, compute, others)]
     missed = _PER_DIFFERENCE * float(np.ptp(values)) + in_units_of(kind, order, hidden(fitted.samples), max(value, 0.0))
     return missed + _share_of_products(fitted.average) * max(value, 0.0)
 
@@ -113,6 +117,8 @@ def _effect_of_level(off: float, compute: Compute, at_both: AtBoth) -> float:
 def _disagreement(fitted: Fitted, compute: Compute, error: float) -> float:
     """Return the spread of the members' values beyond what noise explains."""
     members = [member for member in fitted.average.members if member.average]
+    if len(members) == 1:
+        return 0.0
     alone = [Average((replace(member, average=1.0),)) for member in members]
     values = np.array(_values(fitted, compute, alone))
     shares = [member.average for member in members]

@@ -193,6 +193,11 @@ class Sample:
         return cast("T", self._memory[name])
 
     @lazy
+    def _all_count(self) -> bool:
+        """Whether no row has a weight of zero."""
+        return bool(self.weight.all())
+
+    @lazy
     def _memory(self) -> dict[Hashable, Any]:
         return {}
 
@@ -229,7 +234,7 @@ class Sample:
         return self.subset(rows) if len(rows) <= most else self._drawn(int(most), random, rows)
 
     def _drawn(self, most: int, random: np.random.Generator, rows: Ints) -> "Sample":
-        counted = rows[np.flatnonzero(self.weight[rows])]
+        counted = rows if self._all_count else rows[np.flatnonzero(self.weight[rows])]
         part = self.subset(np.sort(random.choice(counted, min(most, len(counted)), replace=False)))
         return replace(part, copies=max(1, round(self.copies * most / len(rows))))
 
