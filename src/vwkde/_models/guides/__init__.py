@@ -136,7 +136,13 @@ GUIDES: dict[str, GuideKind] = {
         suits=have_rows_for_curves,
     ),
     "boosting": GuideKind(
-        boosting_forms, fewest_rows=100, affine=False, normal_scores_up_to=0, most_rows=100_000, grows_from=1
+        boosting_forms,
+        fewest_rows=100,
+        affine=False,
+        normal_scores_up_to=0,
+        most_rows=100_000,
+        grows_from=1,
+        threads_from=10_000,
     ),
     "boxes": GuideKind(
         boxes_forms,
