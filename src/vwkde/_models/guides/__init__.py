@@ -91,7 +91,7 @@ GUIDES: dict[str, GuideKind] = {
         affine=True,
         normal_scores_up_to=10,
         most_rows=50_000,
-        threads_from=30_000,
+        threads_from=6_000,
         suits=have_waves,
     ),
     "radial": GuideKind(_always(fit_radial), fewest_rows=200, affine=True, most_rows=50_000, suits=have_shells),

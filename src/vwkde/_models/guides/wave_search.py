@@ -33,7 +33,7 @@ _SLOWEST, _FASTEST = 0.7, 7.0
 _BLOCK = 32
 """Frequency vectors at a time: so many waves of 2,000 rows stay in a processor's cache."""
 _MANY_ROWS = 1_500
-"""Rows of both samples from which a compiled loop is used; kernel sums of so many rows load the compiler too."""
+"""Rows of both samples from which compiled loops are used; kernel sums of so many rows load the compiler too."""
 _BY_CHANCE, _PER_COLUMN = 3.0, 1.9
 """The largest D between samples of one density is about the first, plus the second for each column."""
 
@@ -47,53 +47,57 @@ class _Difference:
 
     def value(self, frequencies: Singles) -> Singles:
         """Return D at frequency vectors."""
-        real, imaginary = self._sums(self.residuals[:, None], frequencies)
+        real, imaginary = self._sums(self._weights[:1], frequencies)
         return (real**2 + imaginary**2)[0]
-
-    def value_and_slope(self, frequencies: Singles) -> tuple[Singles, Singles]:
-        """Return D at frequency vectors, and its gradients."""
-        real, imaginary = self._sums(self._weighted, frequencies)
-        slope = 2 * (imaginary[0] * real[1:] - real[0] * imaginary[1:])
-        return real[0] ** 2 + imaginary[0] ** 2, slope
-
-    def _sums(self, weights: Singles, frequencies: Singles) -> tuple[Singles, Singles]:
-        """Return the sums over rows of cosines and of sines times weights, (weights, frequencies)."""
-        turns = frequencies * np.float32(1 / (2 * np.pi))
-        blocks = range(0, frequencies.shape[1], _BLOCK)
-        parts = (self._cosine_and_sine(turns[:, at : at + _BLOCK]) for at in blocks)
-        real, imaginary = zip(*((weights.T @ cosine, weights.T @ sine) for cosine, sine in parts), strict=True)
-        return np.concatenate(real, axis=1), np.concatenate(imaginary, axis=1)
-
-    def _cosine_and_sine(self, turns: Singles) -> tuple[Singles, Singles]:
-        """Return cosine and sine of the angles of all rows, (rows, frequencies), by frequencies in whole turns."""
-        angle = self.points @ turns
-        if len(angle) < _MANY_ROWS:
-            angle *= np.float32(2 * np.pi)
-            return np.cos(angle), np.sin(angle)
-        from vwkde._models.guides.wave_loops import set_cosine_and_sine
-
-        sine = np.empty_like(angle)
-        set_cosine_and_sine(angle.reshape(-1), sine.reshape(-1))
-        return angle, sine
-
-    @lazy
-    def _weighted(self) -> Singles:
-        """The residuals, and the points times their residuals."""
-        return np.column_stack([self.residuals, self.residuals[:, None] * self.points])
 
     def climb(self, frequencies: Singles) -> tuple[Floats, float]:
         """Climb from all starts and return the frequency vector of the highest maximum, and its D."""
-        for step in range(_STEPS):
-            value, slope = self.value_and_slope(frequencies)
-            if step == _TRIAL_STEPS:
-                best = np.argsort(-value)[: 1 + len(value) // 6]
-                frequencies, slope = frequencies[:, best], slope[:, best]
+        tried = self._moved(frequencies, range(_TRIAL_STEPS))
+        best = np.argsort(-self.value(tried))[: 1 + tried.shape[1] // 6]
+        found = self._moved(tried[:, best], range(_TRIAL_STEPS, _STEPS))
+        value = self.value(found)
+        return found[:, np.argmax(value)].astype(np.float64), float(value.max())
+
+    def _moved(self, frequencies: Singles, steps: range) -> Singles:
+        """Return frequency vectors after some steps uphill."""
+        lengths = (_FIRST_STEP * (1 - np.array(steps) / _STEPS) ** 2 + _LAST_STEP).astype(np.float32)
+        if len(self.points) >= _MANY_ROWS:
+            from vwkde._models.guides.wave_loops import climb
+
+            frequencies = np.array(frequencies, order="C")
+            climb(self.points, self._weights, frequencies, lengths, np.float32(_FASTEST))
+            return frequencies
+        for length in lengths:
+            slope = self.slope(frequencies)
             slope /= np.linalg.norm(slope, axis=0) + np.finfo(np.float32).tiny
-            frequencies = frequencies + np.float32(_FIRST_STEP * (1 - step / _STEPS) ** 2 + _LAST_STEP) * slope
-            length = np.linalg.norm(frequencies, axis=0)
-            frequencies *= np.float32(_FASTEST) / np.maximum(length, np.float32(_FASTEST))
-        value = self.value(frequencies)
-        return frequencies[:, np.argmax(value)].astype(np.float64), float(value.max())
+            frequencies = frequencies + length * slope
+            speed = np.linalg.norm(frequencies, axis=0)
+            frequencies *= np.float32(_FASTEST) / np.maximum(speed, np.float32(_FASTEST))
+        return frequencies
+
+    def slope(self, frequencies: Singles) -> Singles:
+        """Return the gradients of D / 2 at frequency vectors."""
+        real, imaginary = self._sums(self._weights, frequencies)
+        return imaginary[0] * real[1:] - real[0] * imaginary[1:]
+
+    def _sums(self, weights: Singles, frequencies: Singles) -> tuple[Singles, Singles]:
+        """Return the sums over rows of cosines and of sines times weights, (weights, frequencies)."""
+        shape = len(weights), frequencies.shape[1]
+        real, imaginary = np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.float32)
+        if len(self.points) >= _MANY_ROWS:
+            from vwkde._models.guides.wave_loops import set_sums
+
+            set_sums(self.points, weights, np.ascontiguousarray(frequencies), real, imaginary)
+            return real, imaginary
+        for at in (slice(start, start + _BLOCK) for start in range(0, shape[1], _BLOCK)):
+            angle = self.points @ frequencies[:, at]
+            real[:, at], imaginary[:, at] = weights @ np.cos(angle), weights @ np.sin(angle)
+        return real, imaginary
+
+    @lazy
+    def _weights(self) -> Singles:
+        """The residuals, and the points times their residuals, a line for each column."""
+        return np.ascontiguousarray(np.vstack([self.residuals, self.residuals * self.points.T]))
 
 
 def find_wave(points: Both, residuals: Both, thoroughly: bool = True) -> tuple[Floats, float]:
