@@ -124,7 +124,9 @@ def highest_wave(found: list[Floats], points: Both, residuals: Both) -> Floats:
 def _difference(points: Both, residuals: Both) -> _Difference:
     both = np.concatenate(residuals)
     scale = np.linalg.norm(both) or 1.0
-    return _Difference(np.concatenate(points).astype(np.float32), (both / scale).astype(np.float32))
+    return _Difference(
+        np.ascontiguousarray(np.concatenate(points), dtype=np.float32), (both / scale).astype(np.float32)
+    )
 
 
 def by_chance(columns: int) -> float:
