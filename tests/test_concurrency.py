@@ -14,11 +14,12 @@ from threadpoolctl import threadpool_limits
 import vwkde
 from support.processes import METHODS, forks, ignores_fork_warning, in_child
 from support.together import PATIENCE, together
+from support.trees import classifier_of
 from support.work import kl_of
 from vwkde._compute import parallel
 from vwkde._compute.engines import torch_engine
 from vwkde._data.sample import make_unordered_sample
-from vwkde._models.guides.boosting import BOOSTING, classifier_of
+from vwkde._models.guides.boosting import BOOSTING
 from vwkde._models.guides.classifiers import WORTH_THREADS, fit_classifier
 from vwkde.baselines import nearest
 

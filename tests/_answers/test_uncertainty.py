@@ -5,11 +5,13 @@ import pytest
 from scipy.stats import norm
 
 import vwkde
+from vwkde._answers import diagnostics
 from vwkde._answers.at_samples import at_samples
 from vwkde._answers.functionals import KINDS
 from vwkde._answers.uncertainty import hidden, in_units_of, unseen
 from vwkde._data.sample import make_sample
-from vwkde.datasets import Gaussian, GaussianPair, mean_difference
+from vwkde._fit import kernel_pair
+from vwkde.datasets import Gaussian, GaussianPair, isotropic, mean_difference
 
 SMALL = 0.01
 
@@ -133,3 +135,31 @@ def test_groups_that_tell_nothing_hardly_raise_the_error():
         for groups in (None, (group, group + 20))
     )
     assert 0.6 * independent < in_groups < 1.6 * independent
+
+
+@pytest.mark.parametrize("kind", ["kl", "reverse-kl"])
+def test_some_rows_of_the_other_sample_tell_the_errors_of_the_papers_form(monkeypatch, kind):
+    p, q = isotropic(3).sample(3_000, random_state=4)
+    settings = {"method": "vwkde-mb", "max_basis": 100}
+    exact = vwkde.divergence(p, q, kind, **settings)
+    assert "rows_for_errors" not in exact.diagnostics
+    monkeypatch.setattr(kernel_pair, "SOME_ROWS", 1_000)
+    monkeypatch.setattr(diagnostics, "SOME_ROWS", 1_000)
+    found = vwkde.divergence(p, q, kind, **settings)
+    assert found.value == pytest.approx(exact.value, rel=1e-12)
+    assert found.standard_error == pytest.approx(exact.standard_error, rel=0.1)
+    assert found.diagnostics["rows_for_errors"] == [1_000, 1_000]
+    np.testing.assert_allclose(
+        found.diagnostics["unsupported_fraction"], exact.diagnostics["unsupported_fraction"], atol=0.02
+    )
+
+
+def test_log_ratios_at_all_rows_are_there_whatever_was_asked_before(monkeypatch):
+    p, q = isotropic(3).sample(500, random_state=4)
+    exact = vwkde.DensityRatio(guide=None, max_basis=50).fit(p, q)
+    monkeypatch.setattr(kernel_pair, "SOME_ROWS", 100)
+    some = vwkde.DensityRatio(guide=None, max_basis=50).fit(p, q)
+    before = some.divergence("kl")
+    np.testing.assert_allclose(some.denominator_log_ratio_, exact.denominator_log_ratio_, rtol=1e-10)
+    assert some.divergence("kl").standard_error == before.standard_error
+    assert some.divergence("jensen-shannon").value == pytest.approx(exact.divergence("jensen-shannon").value, rel=1e-10)

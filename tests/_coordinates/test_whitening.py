@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
-from vwkde._coordinates.whitening import fit_whitening
+from vwkde._coordinates import whitening
+from vwkde._coordinates.whitening import fit_whitening, whiten_with_moments
+from vwkde._data.clouds import InMemory
 from vwkde._data.moments import moments_of
 from vwkde.exceptions import DegenerateDataWarning
 
@@ -107,3 +109,24 @@ def test_moments_and_maps_do_not_depend_on_blocks(monkeypatch):
     monkeypatch.setattr("vwkde._compute.parallel._NUMBERS", 100)
     np.testing.assert_allclose(whitening(x), expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(moments_of(x, weight)[1], scatter, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("thinnest", [1, 1e-2, 1e-5])
+def test_moments_in_the_new_coordinates_are_those_of_the_rows_there(thinnest):
+    p, q = (x * [1, thinnest, 1, 1] @ np.linalg.qr(np.arange(16.0).reshape(4, 4) ** 2 + np.eye(4))[0] for x in pair())
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, len(p))
+    weights = weight / weight.mean(), np.ones(len(q))
+    clouds = InMemory(p, weights[0]), InMemory(q, weights[1])
+    into, moments = whiten_with_moments(clouds, None)
+    for x, own, found in zip((p, q), weights, moments, strict=True):
+        expected = moments_of(into(x), own)
+        np.testing.assert_allclose(found.mean, expected.mean, atol=1e-9)
+        np.testing.assert_allclose(found.scatter, expected.scatter, atol=1e-9 * len(x))
+
+
+def test_one_round_is_enough_if_no_direction_is_thin(monkeypatch):
+    p, q = pair()
+    once = whiten(p, q)
+    monkeypatch.setattr(whitening, "_THIN", 2.0)
+    twice = whiten(p, q)
+    np.testing.assert_allclose(twice(p), once(p), rtol=1e-12, atol=1e-12)

@@ -52,3 +52,14 @@ def test_many_rows_are_first_looked_at_in_some_places(monkeypatch):
     assert N <= len(merge_interpolated(x, x, canonical_order(x)).kept) < 1.05 * N
     plain = np.random.default_rng(1).normal(size=(2 * N, 3))
     assert merge_interpolated(plain, plain, canonical_order(plain)) is None
+
+
+def test_rows_around_a_place_are_the_closest_of_all(monkeypatch):
+    monkeypatch.setattr(interpolated, "_ROWS_AROUND", 400)
+    monkeypatch.setattr("vwkde._compute.parallel._NUMBERS", 1_000)
+    x = np.random.default_rng(2).normal(size=(5_000, 3))
+    places = x[:7]
+    for place, around in zip(places, interpolated._rows_around(x, places), strict=True):
+        distance = np.linalg.norm(x - place, axis=1)
+        assert 200 < len(around) < 800
+        np.testing.assert_array_equal(np.sort(around), np.flatnonzero(distance <= distance[around].max()))

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from vwkde._data.moments import Moments
 from vwkde._data.sample import Sample, dealt_apart, effective_rows, make_sample
 
 RANDOM = np.random.default_rng(0)
@@ -66,3 +67,14 @@ def test_some_rows_of_a_sample_are_dealt_as_it_is():
     x = np.random.default_rng(3).normal(size=(100, 2))
     _, wide = dealt_apart(make_sample(x, np.ones(100)), make_sample(1.1 * x, np.ones(100)))
     assert wide.subset(np.arange(50)).deal == wide.thinned(20, RANDOM).deal == 1
+
+
+def test_known_moments_are_not_computed_again_and_stay_when_folds_are_dealt():
+    random = np.random.default_rng(0)
+    narrow, wide = (make_sample(x, np.ones(len(x))) for x in (random.normal(size=(50, 2)), random.normal(size=(60, 2))))
+    known = Moments(np.array([0.5, 0.5]), 1e3 * np.eye(2))
+    _, dealt = dealt_apart(narrow, wide.with_moments(known))
+    assert dealt.deal == 1
+    assert dealt.weighted_moments.weight == 60
+    np.testing.assert_array_equal(dealt.weighted_moments.scatter, known.scatter)
+    assert dealt.subset(np.arange(30)).weighted_moments.scatter[0, 0] < 100

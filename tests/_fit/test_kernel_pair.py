@@ -8,6 +8,7 @@ from scipy.special import logsumexp
 
 from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample
+from vwkde._fit import kernel_pair
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.kernel_pair import make_pair
 from vwkde._models.guides.cross_fit import CrossFitted
@@ -81,3 +82,27 @@ def test_mates_of_the_rows_that_a_pair_is_made_of_are_left_out_too(samples):
             expected = log_density(point[:1], joint.points[not_i, :1]) + log_density(point[1:], joint.points[not_j, 1:])
             assert found.numerator[k] == pytest.approx(log_density(point, joint.points[not_i & not_j]))
             assert found.denominator[k] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_at_some_rows_the_densities_are_those_at_all_rows(monkeypatch, side):
+    monkeypatch.setattr(kernel_pair, "SOME_ROWS", 10)
+    random = np.random.default_rng(1)
+    both = tuple(Sample(random.normal(size=(n, 2)), np.ones(n), np.arange(n)) for n in (40, 25))
+    pair = make_pair(both, UniformWeight(), WIDTH, Numerics())
+    rows, found = pair.at_some(side)
+    expected = pair.at_samples[side]
+    assert len(rows) == 10
+    assert (rows[0], rows[-1]) == (0, len(both[side]) - 1)
+    np.testing.assert_allclose(found.numerator, expected.numerator[rows], rtol=1e-12)
+    np.testing.assert_allclose(found.denominator, expected.denominator[rows], rtol=1e-12)
+
+
+def test_all_rows_count_if_they_are_few_or_made_of_others(monkeypatch, samples):
+    pair = make_pair(samples, UniformWeight(), WIDTH, Numerics())
+    assert not pair.some_suffice
+    monkeypatch.setattr(kernel_pair, "SOME_ROWS", 10)
+    for side in (0, 1):
+        rows, found = pair.at_some(side)
+        np.testing.assert_array_equal(rows, np.arange(len(samples[side])))
+        np.testing.assert_array_equal(found.log_ratio, pair.at_samples[side].log_ratio)

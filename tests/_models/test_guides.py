@@ -11,6 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from support.trees import classifier_of
 from vwkde import DensityRatio
 from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample, make_sample
@@ -19,7 +20,7 @@ from vwkde._models.gaussian import noise_of_unbiased, shrunk_gaussian, unbiased_
 from vwkde._models.guides import GUIDES, boosting, logistic
 from vwkde._models.guides import cross_fit as cross_fit_module
 from vwkde._models.guides.additive import additive_forms
-from vwkde._models.guides.boosting import BOOSTING, boosting_forms, classifier_of, fit_boosting
+from vwkde._models.guides.boosting import BOOSTING, boosting_forms, fit_boosting
 from vwkde._models.guides.classifiers import fit_classifier
 from vwkde._models.guides.cross_fit import FOLDS, cross_fit, no_guide
 from vwkde._models.guides.densities import fit_gaussians, fit_shared_gaussians

@@ -72,3 +72,16 @@ def test_moments_do_not_suffice_for_few_or_dependent_rows():
     assert not moments_suffice(one_row)
     assert not moments_suffice(sample.in_groups(np.arange(ROWS) // 2))
     assert not moments_suffice(sample.subset(np.arange(50)))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_the_fourth_moment_of_very_many_rows_comes_from_some(monkeypatch):
+    random = np.random.default_rng(4)
+    points = random.normal(size=(20_000, 3))
+    sample = weighted(points[np.argsort(np.linalg.norm(points, axis=1))])
+    mean, root = np.array([0.1, -0.2, 0.3]), np.diag([1.0, 2.0, 0.5])
+    exact = [others.fourth_moment(mean, root) for others in without_each_fold(sample, FOLDS, 5)]
+    monkeypatch.setattr(held_out, "_MOST_ROWS", 4_000)
+    some = [others.fourth_moment(mean, root) for others in without_each_fold(sample, FOLDS, 5)]
+    assert some != exact
+    np.testing.assert_allclose(some, exact, rtol=0.15)  # noise of four thousand rows

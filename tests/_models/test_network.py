@@ -1,4 +1,5 @@
 import threading
+import time
 from dataclasses import replace
 from itertools import product
 
@@ -130,19 +131,30 @@ def test_it_is_tried_on_many_rows_of_several_columns_and_not_on_pairs():
     assert not have_several_columns(p, replace(q, pairs=Pairs(3, np.arange(50), np.arange(50))))
 
 
-def test_folds_are_fitted_on_the_calling_thread_however_many_rows_there_are(monkeypatch):
-    """Training is small steps: on several threads they waited for each other, and took four times as long."""
-    threads = []
+def test_folds_are_fitted_on_several_threads(monkeypatch):
+    """Training is a compiled loop without the interpreter's lock, so that they do not wait for each other."""
+    threads = set()
 
     def note(*_):
-        threads.append(threading.current_thread())
+        threads.add(threading.current_thread())
+        time.sleep(0.05)
         return lambda x: np.zeros(len(x))
 
     monkeypatch.setitem(GUIDES, "network", replace(GUIDES["network"], forms=lambda *_: (note,)))
-    p, q = map(sample, np.random.default_rng(0).normal(size=(2, 30_000, 4)))
-    with parallel.at_most(4):
+    p, q = map(sample, np.random.default_rng(0).normal(size=(2, 2_000, 4)))
+    with parallel.at_most(2):
         cross_fit("network", (p, q), seed=0)
-    assert threads == [threading.current_thread()] * 5
+    assert len(threads) == 2
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_compiled_loop_trains_the_network_of_the_slow_one(weighted):
+    p, q = map(sample, octants(600))
+    p = replace(p, weight=np.where(p.points[:, 0] > 0, 1.5, 0.5)) if weighted else p
+    training = Training(width=16, steps=60)
+    compiled, slow = fit_network(training, p, q), fit_networks(training, p, q, (0,))[0]
+    assert slow(p.points).std() > 0.05
+    np.testing.assert_allclose(compiled(p.points), slow(p.points), atol=1e-4)
 
 
 def test_networks_of_other_seeds_start_elsewhere_and_agree_about_the_samples():

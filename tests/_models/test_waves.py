@@ -64,6 +64,31 @@ def test_a_search_leaves_a_lower_peak_near_a_higher_one(monkeypatch):
     assert min(np.linalg.norm(stuck - low), np.linalg.norm(stuck + low)) < 0.3
 
 
+@pytest.mark.parametrize("rows", [300, wave_search._MANY_ROWS])
+def test_the_search_sees_the_sums_of_all_rows(rows):
+    """In NumPy for few rows, in compiled loops for many; against double precision."""
+    random = np.random.default_rng(3)
+    points, residuals, w = random.normal(size=(rows, 3)), random.normal(size=rows), 4 * random.normal(size=(3, 70))
+    wave = np.exp(1j * points @ w)
+    total, weighted = residuals @ wave, (residuals[:, None] * points).T @ wave
+    difference = wave_search._Difference(points.astype(np.float32), residuals.astype(np.float32))
+    w = w.astype(np.float32)
+    np.testing.assert_allclose(difference.value(w), np.abs(total) ** 2, rtol=1e-3, atol=1e-5 * rows)
+    expected = total.imag * weighted.real - total.real * weighted.imag
+    np.testing.assert_allclose(difference.slope(w), expected, atol=1e-4 * np.abs(expected).max())
+
+
+def test_compiled_steps_are_those_of_numpy(monkeypatch):
+    random = np.random.default_rng(4)
+    points, residuals = random.normal(size=(400, 3)).astype(np.float32), random.normal(size=400).astype(np.float32)
+    difference, start = wave_search._Difference(points, residuals), 3 * random.normal(size=(3, 37)).astype(np.float32)
+    slow = difference._moved(start, range(30, 33))
+    monkeypatch.setattr(wave_search, "_MANY_ROWS", 1)
+    compiled = difference._moved(start, range(30, 33))
+    assert np.abs(slow - start).max() > 0.01
+    np.testing.assert_allclose(compiled, slow, atol=1e-4)
+
+
 def test_more_rows_decide_among_waves_that_were_found():
     p, q = wavy(5, 800)
     sides = np.ones(len(p)), -np.ones(len(q))

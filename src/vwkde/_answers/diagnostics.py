@@ -14,7 +14,7 @@ from vwkde._fit.candidates import MOST_ROWS
 from vwkde._fit.few_centres import FewCentres
 from vwkde._fit.fitted import Fitted, PaperFit
 from vwkde._fit.guided_ratio import GuideAlone, GuidedRatio, Ratio
-from vwkde._fit.kernel_pair import KernelPair, make_pair
+from vwkde._fit.kernel_pair import SOME_ROWS, KernelPair, make_pair
 from vwkde._fit.weighting import rows_that_tell
 from vwkde._models.guides.cross_fit import FOLDS
 from vwkde._models.weights.expansion import KernelExpansion
@@ -56,6 +56,7 @@ def describe_fit(fitted: Fitted, weighting: str, data: tuple[Array, Array]) -> d
         "rows": [p.total, q.total],
         **({"rows_held": [len(p), len(q)]} if fitted.has_rest else {}),
         **_parts_used(main.ratio),
+        **_rows_for_errors(fitted),
         "columns": data[0].shape[1],
         "engine": fitted.numerics.resources.name,
         "device": fitted.numerics.resources.device,
@@ -75,6 +76,13 @@ def _parts_used(ratio: Ratio) -> dict[str, list[int]]:
     if isinstance(ratio, GuidedRatio) and isinstance(ratio.pair, FewCentres):
         used["centres"] = [len(chosen) for chosen in ratio.pair.chosen]
     return used
+
+
+def _rows_for_errors(fitted: Fitted) -> dict[str, list[int]]:
+    """Return how many rows of a sample tell the errors of an average over the other one, if not all are needed."""
+    if not isinstance(fitted, PaperFit) or not fitted.ratio.pair.some_suffice:
+        return {}
+    return {"rows_for_errors": [min(SOME_ROWS, len(sample)) for sample in fitted.samples]}
 
 
 def _name_derivatives(fitted: Fitted) -> str:

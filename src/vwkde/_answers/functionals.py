@@ -43,8 +43,9 @@ class AtSample(NamedTuple):
     """The log ratio at a sample's points, each left out of its own estimate, and the points' weights.
 
     `noise` is the variance of the log ratio at each point due to its estimation, as far as it is known. `behind` is the
-    number of rows behind the estimate for each row here, if only some of its rows are in memory. Rows of one `group`
-    are dependent, and all of them are `worth` as many independent ones: by default, as many as there are groups.
+    number of rows behind the estimate for each row here, if only some of its rows are in memory, or are used. Rows of
+    one `group` are dependent, and all of them are `worth` as many independent ones: by default, as many as there are
+    groups. If these are some rows of a sample, `numbers` are theirs.
     """
 
     log_ratio: Floats
@@ -53,6 +54,7 @@ class AtSample(NamedTuple):
     behind: float = 1.0
     group: NDArray[np.intp] | None = None
     worth: float | None = None
+    numbers: NDArray[np.intp] | None = None
 
     @property
     def rows(self) -> float:
@@ -62,6 +64,11 @@ class AtSample(NamedTuple):
         if self.worth is not None:
             return self.worth
         return effective_rows(np.bincount(self.group, weights=self.weight).astype(np.float64))
+
+    @property
+    def represented(self) -> float:
+        """How many rows each row here stands for, if these are some rows of a sample."""
+        return 1.0 if self.numbers is None else self.behind
 
     @property
     def mean_noise(self) -> float:
@@ -85,7 +92,8 @@ class AtSample(NamedTuple):
 
         An outlier that is left out of its own estimate can have any ratio, and alone determine a mean or a variance.
         """
-        return self.bounded(power * np.log(len(self.log_ratio) if self.group is None else self.rows))
+        rows = len(self.log_ratio) if self.group is None else self.rows
+        return self.bounded(power * np.log(rows * self.represented))
 
     def bounded(self, most: float) -> "AtSample":
         """Return the same with log ratios of at most this size."""
@@ -210,7 +218,8 @@ def kl(numerator: AtSample, denominator: AtSample) -> tuple[float, float]:
     rows = denominator.rows
     noise = denominator.mean(ratio**2 * denominator.noise) / rows
     scatter = denominator.variance_of_mean(ratio)
-    tail = (numerator.mean_of(lambda u: np.exp(np.minimum(u, np.log(rows)))) - 1) / rows
+    largest = np.log(rows * denominator.represented)
+    tail = (numerator.mean_of(lambda u: np.exp(np.minimum(u, largest))) - 1) / rows
     variance = numerator.variance_of_mean(numerator.log_ratio)
     variance += max(0.5 * scatter, scatter - noise, tail) / denominator.behind
     variance += _quadratic_variance(numerator, denominator)

@@ -35,13 +35,15 @@ def describe_overlap(pair: KernelPair, rows: tuple[int, int]) -> dict[str, Any]:
         The share of the heaviest point in the sample's total weight.
     """
     p, q = pair.samples
-    at_p, at_q = map(_without_alpha, (pair.numerator, pair.denominator), pair.at_samples)
+    some, at_some = pair.at_some(1)
+    at_p = _without_alpha(pair.at_sample(0), pair.numerator.log_alpha[:, 0])
+    at_q = _without_alpha(at_some, pair.denominator.log_alpha[some, 0])
     sizes = _effective_size(pair.numerator, q.points), _effective_size(pair.denominator, p.points)
     growth = rows[0] / len(p), rows[1] / len(q)  # rows in memory are a random part of all rows
     return {
         "unsupported_fraction": [
             _unsupported(at_p.denominator, p.weight, at_q.denominator),
-            _unsupported(at_q.numerator, q.weight, at_p.numerator),
+            _unsupported(at_q.numerator, q.weight[some], at_p.numerator),
         ],
         "kernel_effective_size": [size * by for size, by in zip(sizes, growth, strict=True)],
         "largest_weight_share": [
@@ -51,10 +53,9 @@ def describe_overlap(pair: KernelPair, rows: tuple[int, int]) -> dict[str, Any]:
     }
 
 
-def _without_alpha(estimate: KernelEstimate, at_sample: LogDensities) -> LogDensities:
-    """Return the log densities of p at a sample's points, from those of α·p."""
-    log_alpha = estimate.log_alpha[:, 0]
-    return LogDensities(at_sample.numerator - log_alpha, at_sample.denominator - log_alpha)
+def _without_alpha(at_points: LogDensities, log_alpha: Floats) -> LogDensities:
+    """Return the log densities of p at points, from those of α·p."""
+    return LogDensities(at_points.numerator - log_alpha, at_points.denominator - log_alpha)
 
 
 def may_be_infinite(

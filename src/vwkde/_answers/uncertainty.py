@@ -32,6 +32,7 @@ from vwkde.exceptions import DegenerateDataWarning
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+AtBoth = tuple[AtSample, AtSample]
 Compute = Callable[[AtSample, AtSample], tuple[float, float]]
 """A divergence from the log ratios at both samples, with its standard error."""
 
@@ -48,21 +49,31 @@ _HIDDEN_DEPENDENCE = 0.2
 """How much more may hide in the dependence between columns, in units of d·2/n."""
 
 
-def systematic_error(fitted: Fitted, compute: Compute, error: float) -> float:
-    """Return how far the remaining bias may move a divergence, as far as the fit shows it."""
-    bias = _bias_effect(fitted, compute) if isinstance(fitted, PaperFit) else _disagreement(fitted, compute, error)
-    return float(np.hypot(bias, _effect_of_level(fitted, compute)))
+def systematic_error(fitted: Fitted, compute: Compute, error: float, at_both: AtBoth) -> float:
+    """Return how far the remaining bias may move a divergence, as far as the fit shows it.
+
+    `at_both` are the log ratios at the samples.
+    """
+    if isinstance(fitted, PaperFit):
+        bias = _bias_effect(fitted, compute, at_both)
+    else:
+        bias = _disagreement(fitted, compute, error)
+    off = 0.0 if fitted.samples[1].pairs else level_error(*at_both)
+    return float(np.hypot(bias, _effect_of_level(off, compute, at_both)))
 
 
 def unseen(fitted: Fitted, kind: str, order: float | None, compute: Compute, value: float) -> float:
-    """Return how much of a divergence the default may have missed; zero for fits that do not choose from the data."""
+    """Return how much of a divergence the default may have missed; zero for fits that do not choose from the data.
+
+    `value` is the divergence by the average that was chosen.
+    """
     if not fitted.may_miss:
         return 0.0
-    ways = [replace(fitted.average, by_fold=way) for way in fitted.average.alternatives] or [fitted.average]
-    values = _values(fitted, compute, ways)
+    average = fitted.average
+    others = [replace(average, by_fold=way) for way in average.alternatives if way is not average.by_fold]
+    values = [value, *_values(fitted, compute, others)]
     beside = in_units_of(kind, order, hidden(fitted.samples), max(value, 0.0))
-    further = in_units_of(kind, order, fitted.average.further, 0.0)
-    missed = _PER_DIFFERENCE * float(np.ptp(values)) + max(beside, further)
+    missed = _PER_DIFFERENCE * float(np.ptp(values)) + max(beside, in_units_of(kind, order, average.further, 0.0))
     return missed + _share_of_products(fitted.average) * max(value, 0.0)
 
 
@@ -97,19 +108,19 @@ def in_units_of(kind: str, order: float | None, kl: float, value: float) -> floa
     return (1 + value) * (order or 1.0) * kl
 
 
-def _effect_of_level(fitted: Fitted, compute: Compute) -> float:
+def _effect_of_level(off: float, compute: Compute, at_both: AtBoth) -> float:
     """Return the change of a divergence when the level of the log ratio is corrected."""
-    p, q = at_samples(fitted)
-    off = 0.0 if fitted.samples[1].pairs else level_error(p, q)
     if not off:
         return 0.0
-    moved = [sample._replace(log_ratio=sample.log_ratio + off) for sample in (p, q)]
-    return abs(compute(p, q)[0] - compute(moved[0], moved[1])[0])
+    moved = [sample._replace(log_ratio=sample.log_ratio + off) for sample in at_both]
+    return abs(compute(*at_both)[0] - compute(moved[0], moved[1])[0])
 
 
 def _disagreement(fitted: Fitted, compute: Compute, error: float) -> float:
     """Return the spread of the members' values beyond what noise explains."""
     members = [member for member in fitted.average.members if member.average]
+    if len(members) == 1:
+        return 0.0
     alone = [Average((replace(member, average=1.0),)) for member in members]
     values = np.array(_values(fitted, compute, alone))
     shares = [member.average for member in members]
@@ -124,15 +135,16 @@ def _values(fitted: Fitted, compute: Compute, averages: list[Average]) -> list[f
     )
 
 
-def _bias_effect(fitted: PaperFit, compute: Compute) -> float:
+def _bias_effect(fitted: PaperFit, compute: Compute, at_both: AtBoth) -> float:
     """Return the change of a divergence when bandwidth²·B is subtracted from the log ratios, at some points."""
     random = np.random.default_rng(fitted.numerics.seed)
     before, after = [], []
-    for log_ratio, sample in zip(fitted.ratio.at_samples, fitted.samples, strict=True):
-        some = np.sort(random.permutation(len(sample))[:_BIAS_ROWS])
-        bias = fitted.ratio.bandwidth**2 * fitted.residual_bias(sample.points[some])
-        before.append(AtSample(log_ratio[some], sample.weight[some]))
-        after.append(AtSample(log_ratio[some] - bias, sample.weight[some]))
+    for at, sample in zip(at_both, fitted.samples, strict=True):
+        some = np.sort(random.permutation(len(at.log_ratio))[:_BIAS_ROWS])
+        rows = some if at.numbers is None else at.numbers[some]
+        bias = fitted.ratio.bandwidth**2 * fitted.residual_bias(sample.points[rows])
+        before.append(AtSample(at.log_ratio[some], at.weight[some]))
+        after.append(AtSample(at.log_ratio[some] - bias, at.weight[some]))
     return abs(compute(before[0], before[1])[0] - compute(after[0], after[1])[0])
 
 

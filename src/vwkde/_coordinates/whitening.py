@@ -7,6 +7,7 @@ ones that follows the data: the estimate is the same for any affine copy of the 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from vwkde._coordinates.axes import principal_axes
 from vwkde._coordinates.moved_in import moved_in
 from vwkde._coordinates.shrinkage import ledoit_wolf_shrinkage
 from vwkde._data.clouds import Cloud, InMemory
+from vwkde._data.moments import Moments
 from vwkde._data.outliers import Reach, find_reach
 from vwkde._data.validation import Array, Names
 from vwkde._runtime.warn import warn
@@ -26,6 +28,9 @@ Floats = NDArray[np.float64]
 
 _MANY_COLUMNS, _HARDLY_ENOUGH = 20, 6
 """From this many columns on, correlations are shrunk if there are fewer than this many rows for each column."""
+_THIN = 1e-3
+"""Variance of a direction, relative to others, and deviation of a column, relative to its largest value, from which
+rounding changes the map by less than 1e-12."""
 _LARGEST = 1e150
 """Largest value of new points, in units of those that were fitted: sums of products of larger ones would overflow."""
 _FARTHEST = 1e6
@@ -61,17 +66,24 @@ def fit_whitening(numerator: Array, denominator: Array, weights: tuple[Floats, F
 
 def whiten(clouds: tuple[Cloud, Cloud], names: Names) -> Whitening:
     """Return the same map for samples in memory, in files or on a cluster."""
+    return whiten_with_moments(clouds, names)[0]
+
+
+def whiten_with_moments(clouds: tuple[Cloud, Cloud], names: Names) -> tuple[Whitening, tuple[Moments, Moments]]:
+    """Return the map, and the moments of both samples in the new coordinates."""
     reach = find_reach((clouds[0].given(), clouds[1].given()))
     unit = _powers_of_two(_largest(clouds, reach))
-    whitening, difference = _whiten_once(clouds, lambda x: moved_in(x, reach) / unit, names)
-    whitening = replace(whitening, unit=unit, reach=reach)
-    if not _are_shrunk(clouds, whitening.matrix.shape[1]):
+    coarse = _whiten_once(clouds, lambda x: moved_in(x, reach) / unit, names)
+    whitening, last = replace(coarse.whitening, unit=unit, reach=reach), coarse
+    if coarse.uneven and not _are_shrunk(clouds, whitening.matrix.shape[1]):
         # A second round repairs what rounding did to directions much thinner than others.
-        fine, difference = _whiten_once(clouds, whitening, None)
+        last = _whiten_once(clouds, whitening, None)
+        fine = last.whitening
         centre = whitening.centre + fine.centre @ np.linalg.pinv(whitening.matrix)
         whitening = Whitening(unit, centre, whitening.matrix @ fine.matrix, reach)
-    _refuse_if_too_far(float(np.linalg.norm(difference)))
-    return whitening
+    p, q = last.moments
+    _refuse_if_too_far(float(np.linalg.norm(p.mean - q.mean)))
+    return whitening, (p, q)
 
 
 def whiten_blocks(values: Array, weight: Floats, split: int, names: Names) -> tuple[Whitening, int]:
@@ -89,10 +101,16 @@ def whiten_blocks(values: Array, weight: Floats, split: int, names: Names) -> tu
     return Whitening(unit, centre, block_diag(*(block.matrix for block in blocks)), reach), blocks[0].matrix.shape[1]
 
 
-def _whiten_once(
-    clouds: tuple[Cloud, Cloud], place: Callable[[Array], Floats], names: Names
-) -> tuple[Whitening, Floats]:
-    """Return the map that whitens samples in these coordinates, and the resulting difference of their means."""
+class _Round(NamedTuple):
+    """A map that whitens, the moments of both samples after it, and whether some directions are much thinner."""
+
+    whitening: Whitening
+    moments: tuple[Moments, Moments]
+    uneven: bool
+
+
+def _whiten_once(clouds: tuple[Cloud, Cloud], place: Callable[[Array], Floats], names: Names) -> _Round:
+    """Return the map that whitens samples in these coordinates."""
     means, scatters = zip(*(cloud.moments(place) for cloud in clouds), strict=True)
     covariance = (scatters[0] + scatters[1]) / (clouds[0].rows + clouds[1].rows - 2)
     scale = np.sqrt(np.diag(covariance))
@@ -113,7 +131,12 @@ def _whiten_once(
     matrix = root / scale[:, None]
     everywhere = Reach(np.full(len(scale), -np.inf), np.full(len(scale), np.inf), np.zeros(len(scale), dtype=bool))
     whitening = Whitening(np.ones(len(scale)), (means[0] + means[1]) / 2, matrix, everywhere)
-    return whitening, (means[0] - means[1]) @ matrix
+    p, q = (
+        Moments((mean - whitening.centre) @ matrix, matrix.T @ scatter @ matrix)
+        for mean, scatter in zip(means, scatters, strict=True)
+    )
+    thin = principal.variances[0] < _THIN * principal.variances[-1]
+    return _Round(whitening, (p, q), bool(thin or flat.size or (scale < _THIN).any()))
 
 
 def _largest(clouds: tuple[Cloud, Cloud], reach: Reach) -> Floats:

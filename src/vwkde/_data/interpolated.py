@@ -34,7 +34,7 @@ _LEAST_SHARE = 0.04
 """Share of interpolated rows from which they are taken for such."""
 _MOST_QUERIES = 200
 """Rows that are looked at first; all rows follow only if these show interpolated ones."""
-_PLACES, _ROWS_AROUND = 40, 20_000
+_PLACES, _ROWS_AROUND = 20, 20_000
 """Of many rows, those are looked at first that are closest to some, and neighbours of these are looked for around."""
 _AT_ONCE = 500
 
@@ -66,18 +66,39 @@ def _share_of_some(x: Floats, order: Ints) -> float:
     if len(x) <= _ROWS_AROUND:
         some = order[np.unique(np.linspace(0, len(x) - 1, _MOST_QUERIES).astype(np.intp))]
         return len(_rows_between(x, cKDTree(x), some).rows) / len(some)
-    squared_norms = np.einsum("ij,ij->i", x, x)
     closest = _MOST_QUERIES // _PLACES
 
-    def count_at(place: Floats) -> int:
-        squared = squared_norms - 2 * (x @ place)
-        around = np.argpartition(squared, (closest, _ROWS_AROUND))[:_ROWS_AROUND]
+    def count_at(around: Ints, place: Floats) -> int:
         rows = x[around]
+        rows = rows[np.argpartition(_squared_distances(rows, place[None])[0], closest)]
         tree = cKDTree(rows, leafsize=len(rows))  # for so few queries it is faster not to split the rows
         return len(_rows_between(rows, tree, np.arange(closest)).rows)
 
     places = x[order[np.linspace(0, len(x) - 1, _PLACES).astype(np.intp)]]
-    return sum(parallel.run(count_at, list(places))) / (_PLACES * closest)
+    each = list(zip(_rows_around(x, places), places, strict=True))
+    return sum(parallel.run(lambda one: count_at(*one), each)) / (_PLACES * closest)
+
+
+def _rows_around(x: Floats, places: Floats) -> list[Ints]:
+    """Return the closest rows to each place: about `_ROWS_AROUND`, by the distances of some rows."""
+    every = len(x) // _ROWS_AROUND
+    some = _squared_distances(x[::every], places)
+    count = min(max(_ROWS_AROUND // every, _NEIGHBOURS), some.shape[1] - 1)
+    farthest = np.partition(some, count, axis=1)[:, count]
+
+    def work(rows: slice) -> list[Ints]:
+        inside = np.flatnonzero(_squared_distances(x[rows], places) <= farthest[:, None])
+        ends = np.searchsorted(inside, (rows.stop - rows.start) * np.arange(1, len(places)))
+        parts = np.split(inside, ends)  # at once for all places: the search holds the interpreter's lock
+        return [part + (rows.start - (rows.stop - rows.start) * number) for number, part in enumerate(parts)]
+
+    parts = parallel.run_over_rows(work, len(x), parallel.rows_at_a_time(len(places)))
+    return [np.concatenate(of_place) for of_place in zip(*parts, strict=True)]
+
+
+def _squared_distances(x: Floats, places: Floats) -> Floats:
+    """Return the squared distances of rows from places, (places, rows), up to a constant for each place."""
+    return np.asarray(np.einsum("ij,ij->i", x, x) - 2 * (places @ x.T))
 
 
 def _without_chains(x: Floats, tree: cKDTree) -> _Between:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute import parallel
-from vwkde._data.moments import WeightedMoments, weighted_moments_of
+from vwkde._data.moments import Moments, WeightedMoments, weighted_moments_of
 from vwkde._data.order import canonical_order
 from vwkde._data.pairs import Pairs
 from vwkde._data.streams import Piece, Stream
@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 T = TypeVar("T")
 
+_MOMENTS = "moments of the points"
 _ROUNDING = 1e-9
 """Relative difference below which numbers may differ by rounding only."""
 
@@ -167,8 +168,18 @@ class Sample:
     @lazy
     def weighted_moments(self) -> WeightedMoments:
         """The moments of all rows, in memory or not, and their total weight."""
-        moments = weighted_moments_of(self.points, self.weight)
+        moments = self.moments_in_memory
         return moments.plus(self.rest.moments) if self.rest else moments
+
+    @property
+    def moments_in_memory(self) -> WeightedMoments:
+        """The moments of the points, and their total weight."""
+        return self.remember(_MOMENTS, lambda: weighted_moments_of(self.points, self.weight))
+
+    def with_moments(self, moments: Moments) -> "Sample":
+        """Return the sample, with the moments of its points if they are known, so that they are not computed again."""
+        self.remember(_MOMENTS, lambda: WeightedMoments(float(self.weight.sum()), *moments))
+        return self
 
     def mean_and_covariance(self) -> tuple[Floats, Floats]:
         """Return the mean and the unbiased covariance of all rows."""
@@ -180,6 +191,11 @@ class Sample:
         if name not in self._memory:
             self._memory[name] = compute()
         return cast("T", self._memory[name])
+
+    @lazy
+    def _all_count(self) -> bool:
+        """Whether no row has a weight of zero."""
+        return bool(self.weight.all())
 
     @lazy
     def _memory(self) -> dict[Hashable, Any]:
@@ -218,7 +234,7 @@ class Sample:
         return self.subset(rows) if len(rows) <= most else self._drawn(int(most), random, rows)
 
     def _drawn(self, most: int, random: np.random.Generator, rows: Ints) -> "Sample":
-        counted = rows[np.flatnonzero(self.weight[rows])]
+        counted = rows if self._all_count else rows[np.flatnonzero(self.weight[rows])]
         part = self.subset(np.sort(random.choice(counted, min(most, len(counted)), replace=False)))
         return replace(part, copies=max(1, round(self.copies * most / len(rows))))
 
@@ -279,12 +295,19 @@ def dealt_apart(numerator: Sample, denominator: Sample) -> tuple[Sample, Sample]
     p, q = (_mean_square(sample) for sample in (numerator, denominator))
     if abs(p - q) <= _ROUNDING * max(p, q):
         return numerator, denominator
-    return replace(numerator, deal=int(p > q)), replace(denominator, deal=int(q > p))
+    return _dealt(numerator, int(p > q)), _dealt(denominator, int(q > p))
+
+
+def _dealt(sample: Sample, deal: int) -> Sample:
+    """Return the sample with another way to deal folds; what is known about its points stays known."""
+    _, mean, scatter = sample.moments_in_memory
+    return replace(sample, deal=deal).with_moments(Moments(mean, scatter))
 
 
 def _mean_square(sample: Sample) -> float:
     """Return the mean squared distance from the centre."""
-    return float(np.einsum("i,ij,ij->", sample.weight, sample.points, sample.points) / sample.weight.sum())
+    weight, mean, scatter = sample.moments_in_memory
+    return float(np.trace(scatter) / weight + mean @ mean)
 
 
 def make_unordered_sample(points: Floats) -> Sample:

@@ -73,7 +73,8 @@ def select_bandwidth(
     used = parts if len(parts[0]) < _MANY_ROWS else parts[:1]
     own = [None if group is None else group[rows] for rows in used]
     bandwidths = [
-        _leave_one_out(x[rows], rule, weight[rows], its, resources, dtype) for rows, its in zip(used, own, strict=True)
+        _leave_one_out(parallel.take_rows(x, rows), rule, weight[rows], its, resources, dtype)
+        for rows, its in zip(used, own, strict=True)
     ]
     return float(np.exp(np.mean(np.log(bandwidths))))
 

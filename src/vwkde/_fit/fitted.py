@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._coordinates.whitening import Whitening, whiten, whiten_blocks
+from vwkde._coordinates.whitening import Whitening, whiten_blocks, whiten_with_moments
 from vwkde._data.groups import number_groups
 from vwkde._data.in_memory import Held, without_repeats
+from vwkde._data.moments import Moments
 from vwkde._data.outliers import warn_about_outliers
 from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Rest, Sample, dealt_apart, make_sample
@@ -23,6 +24,9 @@ from vwkde.exceptions import DegenerateDataWarning
 
 Floats = NDArray[np.float64]
 Folds = tuple[NDArray[np.intp] | None, NDArray[np.intp] | None]
+
+_MANY_ROWS = 50_000
+"""Rows of the smaller sample from which it is not worth the time to compute moments from them once more."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +66,9 @@ def make_problem(
     If they are not, repeated rows are looked for, and become weights.
     """
     made_of: tuple[Pairs | None, Pairs | None] = (None, None)
-    given = held
+    given, moments = held, None
     if pairs is None:
-        whitening, held, placed = _whiten(held)
+        whitening, held, placed, moments = _whiten(held)
     else:
         whitening, made_of = _whiten_pairs(held, pairs)
         placed = place(held, whitening)
@@ -72,7 +76,10 @@ def make_problem(
     parts = zip(placed, held.weights, copies, folds, held.rests(whitening), made_of, held.groups, strict=True)
     p, q = (_in_order(*part) for part in parts)
     p_group, q_group = number_groups(p.group, q.group)
-    samples = dealt_apart(replace(p, group=p_group), replace(q, group=q_group))
+    p, q = replace(p, group=p_group), replace(q, group=q_group)
+    if moments and held.streams is None and min(len(p), len(q)) >= _MANY_ROWS:
+        p, q = p.with_moments(moments[0]), q.with_moments(moments[1])
+    samples = dealt_apart(p, q)
     return Problem(held, samples, whitening, fit_gaussians(samples), numerics, pairs and pairs[0].split)
 
 
@@ -94,21 +101,21 @@ def _whiten_pairs(held: Held, pairs: tuple[Pairs, Pairs]) -> tuple[Whitening, tu
     return whitening, (replace(pairs[0], split=split), replace(pairs[1], split=split))
 
 
-def _whiten(held: Held) -> tuple[Whitening, Held, tuple[Placed, Placed]]:
-    """Return the coordinates in which the samples are white, the samples, and their rows in these coordinates.
+def _whiten(held: Held) -> tuple[Whitening, Held, tuple[Placed, Placed], tuple[Moments, Moments]]:
+    """Return the coordinates in which the samples are white, the samples, and their rows and moments there.
 
     Repeated rows are turned into weights.
     """
     held = without_repeats(held)
-    whitening = whiten(held.clouds, held.names)
+    whitening, moments = whiten_with_moments(held.clouds, held.names)
     placed = place(held, whitening)
     mergings = find_near_repeats(held, placed)
     if not any(mergings):
-        return whitening, held, placed
+        return whitening, held, placed, moments
     held = held.merged(mergings)
     with without(DegenerateDataWarning):  # it was raised for the same columns
-        whitening = whiten(held.clouds, held.names)
-    return whitening, held, place(held, whitening)
+        whitening, moments = whiten_with_moments(held.clouds, held.names)
+    return whitening, held, place(held, whitening), moments
 
 
 @dataclass(frozen=True)

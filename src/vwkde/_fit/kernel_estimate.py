@@ -99,6 +99,11 @@ class KernelEstimate:
         """Return the logarithm at the sample's own points, each left out of its own estimate with all of its group."""
         return self.left_out_at(self.sample.points)
 
+    def left_out_at_rows(self, rows: Ints) -> Floats:
+        """Return the same at some rows of a sample without groups whose rows are all in memory."""
+        sums = self._log_sums(parallel.take_rows(self.sample.points, rows), leave_one_out=rows)
+        return self._shaped(sums - self._log_others[rows])
+
     def left_out_at(self, x: Array) -> Floats:
         """Return the logarithm at one point for each row of the sample, that row and its group being left out there."""
         return self._shaped(self._with_rest(self._log_sums_without_own(x), x) - self._log_others)
@@ -189,7 +194,9 @@ class KernelEstimate:
 
         return log_sums_over_other_groups(queries, points, group, bandwidths, log_weight, log_sums)
 
-    def _log_sums(self, x: Array, leave_one_out: bool = False, power: int = 1, max_error: float = MAX_ERROR) -> Floats:
+    def _log_sums(
+        self, x: Array, leave_one_out: bool | Ints = False, power: int = 1, max_error: float = MAX_ERROR
+    ) -> Floats:
         """Return the sums over the rows in memory, (bandwidths, points, weights), or those of a power of their terms.
 
         A Gaussian kernel to a power is a narrower one.

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._compute import parallel
 from vwkde._data.pairs import places
 from vwkde._data.sample import Sample
 from vwkde._fit.kernel_estimate import KernelEstimate, Numerics, PointWeight
@@ -14,6 +16,10 @@ from vwkde._models.weights.protocol import Weight
 from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+SOME_ROWS = 200_000
+"""Rows of a sample that are enough for the errors of an average over the other one, and for overlap."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,13 @@ class LogDensities:
     def log_ratio(self) -> Floats:
         """Return log p₁/p₂: the weight cancels."""
         return self.numerator - self.denominator
+
+
+class SomeRows(NamedTuple):
+    """The numbers of some rows of a sample, and the log densities there."""
+
+    rows: Ints
+    log_densities: LogDensities
 
 
 @dataclass(frozen=True)
@@ -54,9 +67,50 @@ class KernelPair:
                 LogDensities(self.numerator.left_out(), self.denominator.at_other_groups(p)),
                 LogDensities(self.numerator.at_other_groups(q), self.denominator.left_out()),
             )
+        if p.rest is None and q.rest is None:
+            return self._at_numerator, self._at_denominator
         p_at_p, p_at_q = self.numerator.left_out_and_at(q.points)
         q_at_q, q_at_p = self.denominator.left_out_and_at(p.points)
         return LogDensities(p_at_p, q_at_p), LogDensities(p_at_q, q_at_q)
+
+    @property
+    def some_suffice(self) -> bool:
+        """Whether there are so many independent rows, all in memory, that some of them tell errors and overlap."""
+        made = any(sample.group is not None or sample.rest or sample.pairs for sample in self.samples)
+        return not made and max(map(len, self.samples)) > SOME_ROWS
+
+    def at_sample(self, side: int) -> LogDensities:
+        """Return the log densities at the points of one sample, as in `at_samples`."""
+        if not self.some_suffice:
+            return self.at_samples[side]
+        return self._at_denominator if side else self._at_numerator
+
+    def at_some(self, side: int) -> SomeRows:
+        """Return the log densities at some rows of a sample, at all distances from its centre, or at all if few."""
+        sample = self.samples[side]
+        if not self.some_suffice or len(sample) <= SOME_ROWS:
+            return SomeRows(np.arange(len(sample)), self.at_sample(side))
+        return self._some_of_denominator if side else self._some_of_numerator
+
+    @lazy
+    def _at_numerator(self) -> LogDensities:
+        return LogDensities(self.numerator.left_out(), self.denominator.log_density(self.samples[0].points))
+
+    @lazy
+    def _at_denominator(self) -> LogDensities:
+        return LogDensities(self.numerator.log_density(self.samples[1].points), self.denominator.left_out())
+
+    @lazy
+    def _some_of_numerator(self) -> SomeRows:
+        rows, points = _some_rows(self.samples[0])
+        own = self.numerator.left_out_at_rows(rows)
+        return SomeRows(rows, LogDensities(own, self.denominator.log_density(points)))
+
+    @lazy
+    def _some_of_denominator(self) -> SomeRows:
+        rows, points = _some_rows(self.samples[1])
+        own = self.denominator.left_out_at_rows(rows)
+        return SomeRows(rows, LogDensities(self.numerator.log_density(points), own))
 
     @property
     def log_ratios(self) -> tuple[Floats, Floats]:
@@ -130,6 +184,12 @@ class ProductPair(KernelPair):
 
     def _block(self, x: Floats, side: int) -> Floats:
         return np.split(x, [self.samples[0].made_of.split], axis=1)[side]
+
+
+def _some_rows(sample: Sample) -> tuple[Ints, Floats]:
+    """Return the numbers of some rows, evenly spread, and these rows."""
+    rows = np.linspace(0, len(sample) - 1, SOME_ROWS).astype(np.intp)
+    return rows, parallel.take_rows(sample.points, rows)
 
 
 def _rows(sample: Sample, side: int) -> NDArray[np.intp]:

@@ -24,7 +24,7 @@ from vwkde._fit.candidates import Candidate, FormKey
 from vwkde._fit.stacking import fit_stack
 from vwkde._models.folds import known_folds
 from vwkde._models.guides.cross_fit import FOLDS
-from vwkde._models.log_loss import AtBoth, log_loss, mean_loss
+from vwkde._models.log_loss import log_loss, mean_loss
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -105,11 +105,23 @@ class Ways(NamedTuple):
 
 def combine(candidates: list[Candidate], seed: int, stacked: bool) -> Ways:
     """Return how candidates combine; with `stacked`, by the stack too."""
-    sound = _sound(candidates, _deal(candidates, seed))
+    folds, samples = _deal(candidates, seed), candidates[0].space.samples
+
+    def summed(candidate: Candidate) -> tuple[_FoldSums, _FoldSums]:
+        p, q = (_fold_sums(*of_side) for of_side in zip(candidate.average_terms, samples, folds, strict=True))
+        return p, q
+
+    sums = parallel.run_if_many(summed, candidates, len(samples[0]))
+    weights = [
+        _FoldWeights(_by_fold(sample.weight, fold), _by_fold(sample.weight**2, fold))
+        for sample, fold in zip(samples, folds, strict=True)
+    ]
+    failed = np.array([_failed(of_candidate, weights, sum(map(len, samples))) for of_candidate in sums])
+    sound = failed if failed.all() else ~failed  # all of them, if every one failed
     return Ways(
         shares(candidates, False, sound),
         shares(candidates, True, sound),
-        _mean_by_fold(candidates, sound, seed),
+        FoldShares(_mean_by_fold(candidates, sums, weights, sound), np.zeros(FOLDS), folds),
         _stack_by_fold(candidates, sound, seed) if stacked else None,
     )
 
@@ -140,27 +152,36 @@ def shares(candidates: list[Candidate], averages: bool, sound: Mask | None = Non
     return list(_shares(candidates, averages, losses, _rows(samples)))
 
 
-def _sound(candidates: list[Candidate], folds: Folds) -> Mask:
-    """Mark the candidates whose model did not fail in any fold; all of them, if every one failed."""
-    samples = candidates[0].space.samples
+class _FoldWeights(NamedTuple):
+    """The sums of the weights in each fold, and of their squares."""
 
-    def failed_one(candidate: Candidate) -> bool:
-        return _failed(candidate.average_terms, samples, folds)
-
-    failed = np.array(parallel.run_if_many(failed_one, candidates, len(samples[0])))
-    return failed if failed.all() else ~failed
+    weight: Floats
+    squares: Floats
 
 
-def _failed(terms: AtBoth, samples: tuple[Sample, Sample], folds: Folds) -> bool:
-    """Return whether loss terms clearly exceed those of no estimate at the rows of some fold."""
+class _FoldSums(NamedTuple):
+    """Sums over the rows of each fold: w·e, w²·e and w²·e², where w are weights and e are loss terms."""
+
+    terms: Floats
+    by_weight: Floats
+    squares: Floats
+
+
+def _fold_sums(terms: Floats, sample: Sample, fold: Ints) -> _FoldSums:
+    weighted = sample.weight * terms
+    return _FoldSums(_by_fold(weighted, fold), _by_fold(sample.weight * weighted, fold), _by_fold(weighted**2, fold))
+
+
+def _failed(sums: tuple[_FoldSums, _FoldSums], weights: list[_FoldWeights], rows: int) -> bool:
+    """Return whether loss terms at so many rows, by their sums, clearly exceed those of no estimate in some fold."""
     excess, variance = np.full(FOLDS, -_IGNORANCE), np.zeros(FOLDS)
-    for each, fold, sample in zip(terms, folds, samples, strict=True):
-        share = 0.5 * sample.weight / _by_fold(sample.weight, fold)[fold]
-        means = _by_fold(share * each, fold)
-        excess += means
-        variance += _by_fold((share * (each - 2 * means[fold])) ** 2, fold)
-    least = min(_FAILED, _FAILED_IN_ALL / sum(map(len, samples)))
-    return bool((excess > np.maximum(least, _CLEARLY * np.sqrt(variance))).any())
+    for (terms, by_weight, squares), own in zip(sums, weights, strict=True):
+        weight = np.where(own.weight > 0, own.weight, 1.0)  # a fold of very few rows may be empty
+        mean = terms / weight
+        excess += 0.5 * mean
+        variance += 0.25 * (squares - 2 * mean * by_weight + mean**2 * own.squares) / weight**2
+    least = min(_FAILED, _FAILED_IN_ALL / rows)
+    return bool((excess > np.maximum(least, _CLEARLY * np.sqrt(np.maximum(variance, 0.0)))).any())
 
 
 def _shares(candidates: list[Candidate], averages: bool, losses: Floats, rows: float) -> Floats:
@@ -186,20 +207,19 @@ def _deal(candidates: list[Candidate], seed: int) -> Folds:
     return p, q
 
 
-def _mean_by_fold(candidates: list[Candidate], sound: Mask, seed: int) -> FoldShares:
-    """Return the mean of the best sound candidates by the rows outside each fold."""
-    folds, samples = _deal(candidates, seed), candidates[0].space.samples
+def _mean_by_fold(
+    candidates: list[Candidate], sums: list[tuple[_FoldSums, _FoldSums]], weights: list[_FoldWeights], sound: Mask
+) -> Floats:
+    """Return the shares of the best sound candidates by the rows outside each fold, (folds, candidates)."""
+    samples = candidates[0].space.samples
     losses, parts = np.zeros((FOLDS, len(candidates))), []
-    for side, (fold, sample) in enumerate(zip(folds, samples, strict=True)):
-        sums = np.column_stack([_by_fold(sample.weight * c.average_terms[side], fold) for c in candidates])
-        weight = _by_fold(sample.weight, fold)
-        outside = weight.sum() - weight
-        losses += 0.5 * (sums.sum(axis=0) - sums) / outside[:, None]
+    for of_side, (weight, _) in zip(zip(*sums, strict=True), weights, strict=True):
+        terms, outside = np.column_stack([each.terms for each in of_side]), weight.sum() - weight
+        losses += 0.5 * (terms.sum(axis=0) - terms) / outside[:, None]
         parts.append(outside / weight.sum())
     rows = [_rows(samples, (p, q)) for p, q in zip(*parts, strict=True)]
     losses[:, ~sound] = np.inf
-    by_fold = [_shares(candidates, True, *each) for each in zip(losses, rows, strict=True)]
-    return FoldShares(np.array(by_fold), np.zeros(FOLDS), folds)
+    return np.array([_shares(candidates, True, *each) for each in zip(losses, rows, strict=True)])
 
 
 def _by_fold(values: Floats, fold: Ints) -> Floats:

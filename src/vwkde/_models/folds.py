@@ -33,6 +33,16 @@ def known_folds(sample: Sample, count: int, seed: int) -> Ints:
     )
 
 
+def known_rows_of_folds(sample: Sample, count: int, seed: int) -> list[Ints]:
+    """Return the rows of each fold, dealt as in `known_folds`; the sample remembers them."""
+
+    def rows_of_folds() -> list[Ints]:
+        folds = known_folds(sample, count, seed)
+        return [np.flatnonzero(folds == number) for number in range(count)]
+
+    return sample.remember(("rows of folds", count, seed), rows_of_folds)
+
+
 def folds_of_distinct_rows(
     x: Floats, weight: Floats, count: int, random: np.random.Generator, group: Ints | None = None
 ) -> list[NDArray[np.bool_]]:

@@ -103,11 +103,12 @@ def _information(split: Split, values: Array, group: Ints | None, make: Callable
         terms = np.where(split.first, -np.log(share), -np.log1p(-share))
         return _Found(float(terms.mean()), 0.0, terms)
     compute = partial(_of_split, share=share)
-    value, error = compute(*at_samples(ratio._fitted))
+    at_both = at_samples(ratio._fitted)
+    value, error = compute(*at_both)
     log_ratio[split.first], log_ratio[~split.first] = ratio.numerator_log_ratio_, ratio.denominator_log_ratio_
     at = log_ratio + logit(share)
     terms = np.where(split.first, log_expit(at) - np.log(share), log_expit(-at) - np.log1p(-share))
-    return _Found(value, systematic_error(ratio._fitted, compute, error), terms)
+    return _Found(value, systematic_error(ratio._fitted, compute, error, at_both), terms)
 
 
 def _of_split(p: AtSample, q: AtSample, share: float) -> tuple[float, float]:

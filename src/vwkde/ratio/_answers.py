@@ -98,17 +98,16 @@ class RatioAnswers(AnswersAtPoints):
         order, unit = options.get("order"), check_unit(unit, kind)
         check_interval(interval, confidence_level)
         compute = partial(KINDS[kind], **options)
-        p, q = at_samples(self._fitted)
+        diagnostics = self.diagnostics_  # first: beside the kernel sums that it needs, it looks for rows outside
+        p, q = at_samples(self._fitted, kind=kind)
         value, error = compute(p, q)
         if interval == "subsample":
             error = self._scatter_over_halves(compute)
         degenerate = self._fitted.degenerate
-        open_above = may_be_infinite(self.diagnostics_, kind, order, degenerate) or moment_may_be_infinite(
-            p, kind, order
-        )
+        open_above = may_be_infinite(diagnostics, kind, order, degenerate) or moment_may_be_infinite(p, kind, order)
         open_above = open_above or self._held.layout.is_coarse
-        warn_if_contradictory({kind: (value, error)}, p, q, self.guide, self.diagnostics_["weighting"])
-        systematic = systematic_error(self._fitted, compute, error)
+        warn_if_contradictory({kind: (value, error)}, p, q, self.guide, diagnostics["weighting"])
+        systematic = systematic_error(self._fitted, compute, error, (p, q))
         missed = unseen(self._fitted, kind, order, compute, value)
         below_zero = min(value, 0.0) if self._fitted.may_miss else 0.0
         estimate = Estimate(
@@ -121,7 +120,7 @@ class RatioAnswers(AnswersAtPoints):
             degrees_of_freedom=min(sample.degrees_of_freedom for sample in self._fitted.samples),
             unseen=max(missed + below_zero, 0.0),  # the upper end of the interval stays
             open_above=open_above,
-            diagnostics=self.diagnostics_,
+            diagnostics=diagnostics,
         )
         return estimate.in_unit(unit)
 
@@ -224,6 +223,8 @@ class RatioAnswers(AnswersAtPoints):
             - rows, rows_held, columns: the rows in all, the rows in memory if fewer, the columns.
             - rows_learnt, centres: the rows that the guide or, without one, the weight learnt from, and those that
               kernel sums run over, if there are so many rows that not all were needed.
+            - rows_for_errors: the rows of the denominator that overlap comes from, and those of the sample that a KL
+              divergence is no average over that its errors come from, if not all were needed; only with guide=None.
             - distinct_rows: the rows without those that repeat others; only if there are such rows.
             - engine, device: what computed it, and where.
         """

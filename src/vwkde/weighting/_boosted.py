@@ -22,7 +22,7 @@ from vwkde._fit.averaging import Average, Member
 from vwkde._fit.fitted import Fitted, Problem
 from vwkde._fit.guided_ratio import GuideAlone
 from vwkde._fit.spaces import as_given
-from vwkde._models.folds import known_folds
+from vwkde._models.folds import known_folds, known_rows_of_folds
 from vwkde._models.guides.boosting import OnSteps, fit_on_steps
 from vwkde._models.guides.classifiers import fit_classifier
 from vwkde._models.guides.cross_fit import FOLDS, CrossFitted, collect
@@ -69,7 +69,8 @@ def _cross_fitted(samples: Samples, seed: int) -> CrossFitted:
         with parallel.single_threaded():
             return _with_trees(trees, smooth[fold], folds.without(fold))
 
-    return collect("boosting", tuple(parallel.run(corrected, range(FOLDS), "guides")), samples, folds.of_rows)
+    models = tuple(parallel.run(corrected, range(FOLDS), "guides"))
+    return collect("boosting", models, samples, tuple(known_rows_of_folds(sample, FOLDS, seed) for sample in samples))
 
 
 @dataclass(frozen=True)

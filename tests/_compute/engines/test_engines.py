@@ -88,6 +88,16 @@ def test_the_first_of_the_points_may_be_left_out(resources, dtype, d):
 
 
 @PRECISIONS
+@pytest.mark.parametrize("d", [3, 12])
+def test_any_of_the_points_may_be_left_out(resources, dtype, d):
+    points, log_weight = draw(1, 600, d, dtype)[1:]
+    some = np.random.default_rng(0).permutation(600)[:250]
+    whole = log_kernel_sums(points, points, 0.6, log_weight=log_weight, leave_one_out=True, resources=ORACLE)
+    found = check(resources, dtype, points[some], points, 0.6, log_weight=log_weight, leave_one_out=some)
+    np.testing.assert_allclose(found, whole[some], rtol=1e-3, atol=1e-4)
+
+
+@PRECISIONS
 @pytest.mark.parametrize("d", [2, 20])
 def test_logs_far_below_the_smallest_number(resources, dtype, d):
     queries, points, log_weight = draw(5, 60, d, dtype)

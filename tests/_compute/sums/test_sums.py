@@ -114,7 +114,9 @@ def test_blocks_tiles_and_padding(monkeypatch, loops, dtype, d, leave_one_out):
         ((np.zeros((3, 2)), np.zeros((3, 2)), -1.0), {}, "positive"),
         ((np.zeros((3, 2)), np.zeros((3, 2)), np.nan), {}, "positive"),
         ((np.zeros((3, 2)), np.zeros((3, 2)), 1.0), {"log_weight": np.zeros(2)}, "each of the 3 points"),
-        ((np.zeros((4, 2)), np.zeros((3, 2)), 1.0), {"leave_one_out": True}, "points themselves"),
+        ((np.zeros((4, 2)), np.zeros((3, 2)), 1.0), {"leave_one_out": True}, "must be points"),
+        ((np.zeros((4, 2)), np.zeros((9, 2)), 1.0), {"leave_one_out": np.arange(3)}, "must be points"),
+        ((np.zeros((2, 2)), np.zeros((9, 2)), 1.0), {"leave_one_out": np.array([0, 9])}, "must be points"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(arguments, options, message):

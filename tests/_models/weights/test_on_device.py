@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from vwkde._compute.choice import choose_resources
-from vwkde._models.weights.expansion import KernelExpansion, normal_equations
+from vwkde._models.weights.expansion import KernelExpansion, NormalEquations, normal_equations, solved
 from vwkde._models.weights.residual import BiasTerms
 
 pytest.importorskip("torch")
@@ -19,6 +19,10 @@ def expansion(engine, memory_budget=2**20):
     return KernelExpansion(Z, COEFFICIENTS, 1.3, resources=resources)
 
 
+def both():
+    return expansion("numba"), expansion("torch")
+
+
 @pytest.mark.parametrize("memory_budget", [2**20, 2**14])
 def test_torch_gives_the_equations_and_values_of_the_cpu(memory_budget):
     """With a basis that its parts do not divide, in one block of rows and in several."""
@@ -28,3 +32,15 @@ def test_torch_gives_the_equations_and_values_of_the_cpu(memory_budget):
     np.testing.assert_allclose(found.right, expected.right, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(there.log_weight(X), here.log_weight(X), rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(there.slope(X, DIRECTION), here.slope(X, DIRECTION), rtol=1e-12, atol=1e-13)
+
+
+def test_torch_solves_the_equations_as_the_cpu_does():
+    here, there = (solved(each, normal_equations(each, X, TERMS, IMPORTANCE, ROWS), 0.1) for each in both())
+    np.testing.assert_allclose(there.coefficients, here.coefficients, rtol=1e-10, atol=1e-12)
+
+
+def test_torch_refuses_singular_equations_as_the_cpu_does():
+    for each in both():
+        equations = NormalEquations(-1e6 * np.eye(BASIS), np.ones(BASIS))
+        with pytest.raises(np.linalg.LinAlgError, match="ridge"):
+            solved(each, equations, 0.1)

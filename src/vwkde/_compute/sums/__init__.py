@@ -18,7 +18,7 @@ def log_kernel_sums(
     bandwidth: float | ArrayLike,
     *,
     log_weight: ArrayLike | None = None,
-    leave_one_out: bool = False,
+    leave_one_out: bool | NDArray[np.intp] = False,
     max_error: float = MAX_ERROR,
     resources: Resources = DEFAULT_RESOURCES,
 ) -> NDArray[np.float64]:
@@ -33,7 +33,8 @@ def log_kernel_sums(
     log_weight
         One log weight per point (m,), or several columns (m, k), which also share the pass.
     leave_one_out
-        Whether the queries are the points, or the first of them, and each sum leaves out its own point.
+        Whether the queries are the points, or the first of them, and each sum leaves out its own point. If they are
+        other points, the number of each.
     max_error
         Largest relative error of a sum, in addition to rounding, for engines that can save time by it. Sums are exact
         if it is zero, and with any other engine.
@@ -49,8 +50,8 @@ def log_kernel_sums(
     dtype = np.float32 if queries.dtype == points.dtype == np.float32 else np.float64
     bandwidths = np.asarray(bandwidth, dtype=np.float64)
     weights = np.zeros(len(points)) if log_weight is None else np.asarray(log_weight, dtype=np.float64)
-    _check(queries, points, bandwidths, weights, leave_one_out)
-    excluded = np.arange(len(queries) if leave_one_out else 0)
+    excluded = np.arange(len(queries) if leave_one_out else 0) if isinstance(leave_one_out, bool) else leave_one_out
+    _check(queries, points, bandwidths, weights, excluded)
     sums = _log_sums(resources.engine, max_error)(
         np.ascontiguousarray(queries, dtype=dtype),
         np.ascontiguousarray(points, dtype=dtype),
@@ -75,7 +76,7 @@ def _check(
     points: NDArray[np.floating],
     bandwidths: NDArray[np.float64],
     weights: NDArray[np.float64],
-    leave_one_out: bool,
+    excluded: NDArray[np.intp],
 ) -> None:
     if queries.ndim != 2 or points.ndim != 2 or queries.shape[1] != points.shape[1] or not len(points):
         raise ValueError(
@@ -85,5 +86,5 @@ def _check(
         raise ValueError(f"The bandwidth must be positive and finite. Got {bandwidths} instead.")
     if weights.ndim not in (1, 2) or len(weights) != len(points) or not (weights < np.inf).all():
         raise ValueError(f"log_weight must have one number below infinity for each of the {len(points)} points.")
-    if leave_one_out and len(queries) > len(points):
-        raise ValueError("With leave_one_out, the queries must be the points themselves, or the first of them.")
+    if len(excluded) and (len(excluded) != len(queries) or excluded.max() >= len(points)):
+        raise ValueError("With leave_one_out, the queries must be points: all of them, the first ones, or those given.")

@@ -91,7 +91,7 @@ GUIDES: dict[str, GuideKind] = {
         affine=True,
         normal_scores_up_to=10,
         most_rows=50_000,
-        threads_from=30_000,
+        threads_from=6_000,
         suits=have_waves,
     ),
     "radial": GuideKind(_always(fit_radial), fewest_rows=200, affine=True, most_rows=50_000, suits=have_shells),
@@ -136,7 +136,13 @@ GUIDES: dict[str, GuideKind] = {
         suits=have_rows_for_curves,
     ),
     "boosting": GuideKind(
-        boosting_forms, fewest_rows=100, affine=False, normal_scores_up_to=0, most_rows=100_000, grows_from=1
+        boosting_forms,
+        fewest_rows=100,
+        affine=False,
+        normal_scores_up_to=0,
+        most_rows=100_000,
+        grows_from=1,
+        threads_from=10_000,
     ),
     "boxes": GuideKind(
         boxes_forms,
@@ -154,7 +160,7 @@ GUIDES: dict[str, GuideKind] = {
         normal_scores_up_to=0,
         most_rows=100_000,
         grows_from=1,
-        in_small_steps=True,
+        threads_from=0,
         suits=have_several_columns,
     ),
     "dependence": GuideKind(

@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._data.sample import Sample
-from vwkde._models.guides.classifiers import fit_classifier
 from vwkde._models.guides.few_trees import Plan, fit_few_trees
 from vwkde._models.guides.kind import Fit
+from vwkde._models.guides.many_trees import fit_many_trees
 
 Floats = NDArray[np.float64]
 
 _STEPS, _FINE_STEPS = 63, 255
 """Steps of a column: so few that a tree is grown quickly, and as many as trees of many rows can use."""
 _FEW_ROWS, _FEW_COLUMNS = 1_000, 10
-"""Rows of both samples, and columns, up to which trees are grown without scikit-learn: it then need not be loaded."""
+"""Rows of both samples, and columns, up to which trees are grown without compiled loops."""
 _ROUNDING = 1e-12
 
 
@@ -57,24 +57,9 @@ def boosting_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
 
 
 def fit_boosting(plan: Plan, numerator: Sample, denominator: Sample) -> OnSteps:
-    """Return the guide from boosted trees: those of scikit-learn, which are the same, unless the numbers are few."""
+    """Return the guide from boosted trees; those of few numbers are the same, but need not wait for the compiler."""
     few = len(numerator) + len(denominator) <= _FEW_ROWS and numerator.points.shape[1] <= _FEW_COLUMNS
-    fit = partial(fit_few_trees, plan) if few else partial(fit_classifier, classifier_of(plan))
-    return fit_on_steps(fit, plan.steps, numerator, denominator)
-
-
-def classifier_of(plan: Plan) -> Any:
-    """Return the classifier of scikit-learn that grows such trees."""
-    from sklearn.ensemble import HistGradientBoostingClassifier  # only now: estimates of few rows do not wait for it
-
-    return HistGradientBoostingClassifier(
-        max_iter=plan.rounds,
-        max_leaf_nodes=plan.leaves,
-        max_bins=plan.steps,
-        l2_regularization=1.0,
-        early_stopping=False,
-        random_state=0,
-    )
+    return fit_on_steps(partial(fit_few_trees if few else fit_many_trees, plan), plan.steps, numerator, denominator)
 
 
 def fit_on_steps(fit: Fit, steps: int, numerator: Sample, denominator: Sample) -> OnSteps:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute import parallel
 from vwkde._data.sample import Sample
-from vwkde._models.folds import known_folds
+from vwkde._models.folds import known_folds, known_rows_of_folds
 from vwkde._models.guides import GUIDES
 from vwkde._models.guides.classifiers import fit_classifier
 from vwkde._models.guides.kind import WORTH_THREADS, Fit, Guide, GuideKind, NoisyGuide, Refinement
@@ -25,7 +25,8 @@ from vwkde._runtime.lazy import lazy
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Samples = tuple[Sample, Sample]
-Folds = tuple[Ints, Ints]
+RowsOfFolds = tuple[list[Ints], ...]
+"""The rows of each fold, for each sample."""
 
 FOLDS = 5
 _FIRST_FOLDS = 2
@@ -52,7 +53,7 @@ class CrossFitted:
     at_samples: AtBoth
     points: AtBoth
     fit: Fit | None = None
-    unseen_by: Folds | None = None
+    unseen_by: tuple[Ints, Ints] | None = None
 
     @lazy
     def noise(self) -> AtBoth:
@@ -137,7 +138,7 @@ class CrossFitted:
         gaussian = not self.unbiased and any(isinstance(model, NoisyGuide) for model in self.models)
         return bool(self._kind and self._kind.grows(self.points[0].shape[1])) and not gaussian
 
-    def of_rows(self, chosen: NDArray[np.intp], side: int) -> "CrossFitted":
+    def of_rows(self, chosen: Ints, side: int) -> "CrossFitted":
         """Return the guide with its values at some rows of one sample, and at all of the other."""
 
         def some(at_both: Any) -> Any:
@@ -203,8 +204,8 @@ def cross_fit(guide: Any, samples: Samples, seed: int, fit: Fit | None = None) -
 
 def _best_form(guide: Any, kind: GuideKind | None, samples: Samples, seed: int, only: Fit | None) -> CrossFitted:
     forms = _forms(kind, samples, seed, only) if kind else (partial(fit_classifier, guide),)
-    folds = known_folds(samples[0], FOLDS, seed), known_folds(samples[1], FOLDS, seed)
-    learnt_from = [_learnt_from(sample, fold, kind, seed) for sample, fold in zip(samples, folds, strict=True)]
+    folds = tuple(known_rows_of_folds(sample, FOLDS, seed) for sample in samples)
+    learnt_from = [_learnt_from(sample, kind, seed) for sample in samples]
     hasty = kind is not None and kind.grows(samples[0].points.shape[1]) and min(map(len, samples)) >= _MANY_ROWS
     first_folds = _FIRST_FOLDS if hasty else FOLDS
 
@@ -216,8 +217,7 @@ def _best_form(guide: Any, kind: GuideKind | None, samples: Samples, seed: int, 
                     return form.refine(before.models[fold], numerator, denominator)
                 return form(numerator, denominator)
 
-        with parallel.at_most(1 if kind and kind.in_small_steps else None):
-            return parallel.run(without, numbers, "guides")
+        return parallel.run(without, numbers, "guides")
 
     def collected(form: Fit, models: list[Guide]) -> CrossFitted:
         return replace(collect(guide, tuple(models), samples, folds), fit=form)
@@ -244,9 +244,9 @@ def _forms(kind: GuideKind, samples: Samples, seed: int, only: Fit | None) -> tu
     return (kind.grown(only, p, q),) if only else kind.forms(p, q)
 
 
-def _is_better(guide: CrossFitted, other: CrossFitted, samples: Samples, folds: Folds) -> bool:
+def _is_better(guide: CrossFitted, other: CrossFitted, samples: Samples, folds: RowsOfFolds) -> bool:
     """Return whether a guide has a smaller log loss than another at the rows of those folds that it has models for."""
-    rows = [np.flatnonzero(fold < len(guide.models)) for fold in folds]
+    rows = [np.sort(np.concatenate(of_sample[: len(guide.models)])) for of_sample in folds]
     p, q = (sample.subset(here) for sample, here in zip(samples, rows, strict=True))
 
     def loss(each: CrossFitted) -> float:
@@ -255,8 +255,9 @@ def _is_better(guide: CrossFitted, other: CrossFitted, samples: Samples, folds: 
     return loss(guide) < loss(other)
 
 
-def _learnt_from(sample: Sample, folds: NDArray[np.intp], kind: GuideKind | None, seed: int) -> Callable[[int], Sample]:
+def _learnt_from(sample: Sample, kind: GuideKind | None, seed: int) -> Callable[[int], Sample]:
     """Return a function that takes a fold and returns the rows of a sample that a model without it learns from."""
+    folds = known_folds(sample, FOLDS, seed)
     if kind is None or not kind.by_moments:
         most = kind.most_rows if kind else np.inf
         return lambda fold: sample.thinned_to(np.flatnonzero(folds != fold), most, np.random.default_rng(seed))
@@ -267,21 +268,22 @@ def _learnt_from(sample: Sample, folds: NDArray[np.intp], kind: GuideKind | None
     return lambda fold: sample.subset(folds != fold, keep_rest=True)
 
 
-def collect(form: Any, models: tuple[Guide, ...], samples: Samples, folds: Folds) -> CrossFitted:
-    """Return models without each fold as a guide, with the values of each at the rows that it has not seen."""
+def collect(form: Any, models: tuple[Guide, ...], samples: Samples, folds: RowsOfFolds) -> CrossFitted:
+    """Return models without each fold as a guide, with the values of each at the rows of the fold that it lacks."""
     held_out = np.empty(len(samples[0])), np.empty(len(samples[1]))
+    unseen_by = np.full(len(samples[0]), -1), np.full(len(samples[1]), -1)
 
-    def fill(part: tuple[int, int, NDArray[np.intp]]) -> None:
+    def fill(part: tuple[int, int, Ints]) -> None:
         side, number, rows = part
+        unseen_by[side][rows] = number
         with parallel.single_threaded():
             held_out[side][rows] = np.clip(models[number](samples[side].points[rows]), -_LARGEST, _LARGEST)
 
     size = parallel.rows_at_a_time(samples[0].points.shape[1])
     parts = [
-        (side, number, own[rows])
+        (side, number, folds[side][number][rows])
         for side, number in product((0, 1), range(len(models)))
-        for own in (np.flatnonzero(folds[side] == number),)
-        for rows in parallel.split(len(own), size)
+        for rows in parallel.split(len(folds[side][number]), size)
     ]
     parallel.run(fill, parts)
-    return CrossFitted(form, models, held_out, (samples[0].points, samples[1].points), unseen_by=folds)
+    return CrossFitted(form, models, held_out, (samples[0].points, samples[1].points), unseen_by=unseen_by)

@@ -20,7 +20,7 @@ from vwkde._models.guides.regression import rows_of
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-_RATE, _RIDGE, _FEWEST = 0.1, 1.0, 20
+RATE, RIDGE, FEWEST = 0.1, 1.0, 20
 """How much of each tree counts, the ridge on the values of its leaves, and the fewest rows in a leaf."""
 _TERMS = 3
 """What is summed: slopes, curvatures and ones."""
@@ -68,9 +68,7 @@ def fit_few_trees(plan: Plan, numerator: Sample, denominator: Sample) -> FewTree
     """Fit trees to two samples of whole numbers; both have equal weight."""
     sign, weight = rows_of(numerator, denominator)
     table = _Table(np.concatenate([numerator.points, denominator.points]).astype(np.intp), plan)
-    is_numerator = sign > 0
-    share = weight[is_numerator].sum() / weight.sum()
-    start = float(np.log(share / (1 - share)))
+    is_numerator, start = sign > 0, log_odds_at_start(sign, weight)
     log_odds, trees = np.full(len(sign), start), []
     for _ in range(plan.rounds):
         chance = expit(log_odds)
@@ -81,7 +79,18 @@ def fit_few_trees(plan: Plan, numerator: Sample, denominator: Sample) -> FewTree
         trees.append(tree)
     parents, columns, steps = np.array([tree.splits for tree in trees], dtype=np.intp).transpose(2, 0, 1)
     values = np.array([tree.values for tree in trees])
-    return FewTrees(start, parents, columns, steps, values, float(np.log(2 * len(sign) - 1)))
+    return FewTrees(start, parents, columns, steps, values, most_log_odds(len(sign)))
+
+
+def log_odds_at_start(sign: Floats, weight: Floats) -> float:
+    """Return the log odds before the first tree: those of the weights of both samples."""
+    share = weight[sign > 0].sum() / weight.sum()
+    return float(np.log(share / (1 - share)))
+
+
+def most_log_odds(rows: int) -> float:
+    """Return the largest log odds that so many rows can show."""
+    return float(np.log(2 * rows - 1))
 
 
 class _Tree(NamedTuple):
@@ -158,7 +167,7 @@ class _Table:
         np.subtract(whole[:, :, None, None], below, out=above)
         slope, curvature, count = sides[:, :, 0], sides[:, :, 1], sides[:, :, 2]
         falls = np.add(*_fall(slope, curvature))
-        np.putmask(falls, np.minimum(*count) < _FEWEST, 0.0)
+        np.putmask(falls, np.minimum(*count) < FEWEST, 0.0)
         falls = falls.reshape(len(rows), -1)
         places = falls.argmax(axis=1).tolist()
         return [_leaf(*each) for each in zip(rows, sums, whole.tolist(), falls, places, strict=True)]
@@ -168,9 +177,9 @@ def _leaf(rows: Ints, sums: Floats, whole: list[float], falls: Floats, place: in
     """Return the leaf with these rows and sums, given the falls of its splits and which is largest."""
     slope, curvature, _ = whole
     gain = float(falls[place]) - _fall(slope, curvature)
-    return _Leaf(rows, sums, -_RATE * slope / (curvature + _RIDGE), gain, place)
+    return _Leaf(rows, sums, -RATE * slope / (curvature + RIDGE), gain, place)
 
 
 def _fall(slope: Any, curvature: Any) -> Any:
     """Return by how much, doubled, the values of leaves with these sums lower the loss."""
-    return slope * slope / (curvature + _RIDGE)
+    return slope * slope / (curvature + RIDGE)

@@ -75,9 +75,6 @@ class GuideKind:
         those. By default it stays.
     threads_from
         Numbers in the samples from which several threads gain more time than they lose to the interpreter's lock.
-    in_small_steps
-        Whether a fit is a long row of small steps: threads would wait for that lock however many rows there are, so
-        that the folds are fitted one after the other.
     suits
         Whether the guide is worth trying on these samples, among others.
     shows
@@ -95,7 +92,6 @@ class GuideKind:
     grown: Callable[[Fit, Sample, Sample], Fit] = lambda form, _numerator, _denominator: form
     fewer_than: float = np.inf
     threads_from: int = WORTH_THREADS
-    in_small_steps: bool = False
     suits: Callable[[Sample, Sample], bool] = lambda _numerator, _denominator: True
     shows: Callable[[Sample, Sample], bool] = lambda _numerator, _denominator: True
 

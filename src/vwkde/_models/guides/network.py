@@ -82,8 +82,21 @@ def have_several_columns(_numerator: Sample, denominator: Sample) -> bool:
 
 
 def fit_network(training: Training, numerator: Sample, denominator: Sample) -> Network:
-    """Train a network to tell two samples apart; both have equal weight."""
-    return fit_networks(training, numerator, denominator, (0,))[0]
+    """Train a network to tell two samples apart; both have equal weight.
+
+    It is the first network of `fit_networks`, by a compiled loop: threads that train others do not wait for it.
+    """
+    from vwkde._models.guides.network_loops import train  # only now: not every process loads the compiler
+
+    x, sign, weight = _sorted_rows((numerator, denominator))
+    random = np.random.default_rng(0)
+    sizes = [x.shape[1], training.width, training.width, 1]
+    parameters = _start(sizes, random)
+    batches = np.stack(list(islice(_batches(len(x), random), training.steps)))
+    adam = np.array([_MOMENTUM, _SQUARES, _SMALLEST], dtype=np.float32)
+    train(x, sign * weight, batches, parameters, training.width, _schedule(training.steps), adam)
+    layers = _layers_of(parameters[None], sizes)
+    return Network([(weights[0], biases[0, 0]) for weights, biases in layers], x.min(axis=0), x.max(axis=0))
 
 
 def fit_networks(training: Training, numerator: Sample, denominator: Sample, seeds: Sequence[int]) -> list[Network]:
@@ -207,6 +220,14 @@ def _adam(parameters: Singles, slope: Singles, steps: int) -> Callable[[], None]
         parameters[:] -= np.float32(rate / (1 - _MOMENTUM**done)) * mean / root
 
     return step
+
+
+def _schedule(steps: int) -> Singles:
+    """Return, for each step, the part of the parameters that is kept, the rate, and the correction of mean squares."""
+    done = np.arange(1, steps + 1)
+    rate = np.array([_rate(number / steps) for number in done])
+    columns = 1 - rate * _DECAY, rate / (1 - _MOMENTUM**done), 1 / (1 - _SQUARES**done)
+    return np.column_stack(columns).astype(np.float32)
 
 
 def _rate(progress: float) -> float:

@@ -30,8 +30,10 @@ _FIRST_STEP, _LAST_STEP = 0.4, 0.005
 """Lengths of the steps: the first one, and what the last ones tend to."""
 _SLOWEST, _FASTEST = 0.7, 7.0
 """Lengths of the frequency vectors, in whitened units."""
-_BLOCK = 16
+_BLOCK = 32
 """Frequency vectors at a time: so many waves of 2,000 rows stay in a processor's cache."""
+_MANY_ROWS = 1_500
+"""Rows of both samples from which compiled loops are used; kernel sums of so many rows load the compiler too."""
 _BY_CHANCE, _PER_COLUMN = 3.0, 1.9
 """The largest D between samples of one density is about the first, plus the second for each column."""
 
@@ -43,39 +45,59 @@ class _Difference:
     points: Singles
     residuals: Singles
 
-    def value_and_slope(self, frequencies: Singles) -> tuple[Singles, Singles]:
-        """Return D at frequency vectors, and its gradients."""
-        blocks = range(0, frequencies.shape[1], _BLOCK)
-        values, slopes = zip(*(self._at_few(frequencies[:, at : at + _BLOCK]) for at in blocks), strict=True)
-        return np.concatenate(values), np.concatenate(slopes, axis=1)
-
-    def _at_few(self, frequencies: Singles) -> tuple[Singles, Singles]:
-        angle = self.points @ frequencies
-        cosine, sine = np.cos(angle), np.sin(angle)
-        real, imaginary = self.residuals @ cosine, self.residuals @ sine
-        cosine *= imaginary
-        sine *= real
-        cosine -= sine
-        return real**2 + imaginary**2, 2 * (self._weighted.T @ cosine)
-
-    @lazy
-    def _weighted(self) -> Singles:
-        """The points times their residuals."""
-        return self.residuals[:, None] * self.points
+    def value(self, frequencies: Singles) -> Singles:
+        """Return D at frequency vectors."""
+        real, imaginary = self._sums(self._weights[:1], frequencies)
+        return (real**2 + imaginary**2)[0]
 
     def climb(self, frequencies: Singles) -> tuple[Floats, float]:
         """Climb from all starts and return the frequency vector of the highest maximum, and its D."""
-        for step in range(_STEPS):
-            value, slope = self.value_and_slope(frequencies)
-            if step == _TRIAL_STEPS:
-                best = np.argsort(-value)[: 1 + len(value) // 6]
-                frequencies, slope = frequencies[:, best], slope[:, best]
+        tried = self._moved(frequencies, range(_TRIAL_STEPS))
+        best = np.argsort(-self.value(tried))[: 1 + tried.shape[1] // 6]
+        found = self._moved(tried[:, best], range(_TRIAL_STEPS, _STEPS))
+        value = self.value(found)
+        return found[:, np.argmax(value)].astype(np.float64), float(value.max())
+
+    def _moved(self, frequencies: Singles, steps: range) -> Singles:
+        """Return frequency vectors after some steps uphill."""
+        lengths = (_FIRST_STEP * (1 - np.array(steps) / _STEPS) ** 2 + _LAST_STEP).astype(np.float32)
+        if len(self.points) >= _MANY_ROWS:
+            from vwkde._models.guides.wave_loops import climb
+
+            frequencies = np.array(frequencies, order="C")
+            climb(self.points, self._weights, frequencies, lengths, np.float32(_FASTEST))
+            return frequencies
+        for length in lengths:
+            slope = self.slope(frequencies)
             slope /= np.linalg.norm(slope, axis=0) + np.finfo(np.float32).tiny
-            frequencies = frequencies + np.float32(_FIRST_STEP * (1 - step / _STEPS) ** 2 + _LAST_STEP) * slope
-            length = np.linalg.norm(frequencies, axis=0)
-            frequencies *= np.float32(_FASTEST) / np.maximum(length, np.float32(_FASTEST))
-        value, _ = self.value_and_slope(frequencies)
-        return frequencies[:, np.argmax(value)].astype(np.float64), float(value.max())
+            frequencies = frequencies + length * slope
+            speed = np.linalg.norm(frequencies, axis=0)
+            frequencies *= np.float32(_FASTEST) / np.maximum(speed, np.float32(_FASTEST))
+        return frequencies
+
+    def slope(self, frequencies: Singles) -> Singles:
+        """Return the gradients of D / 2 at frequency vectors."""
+        real, imaginary = self._sums(self._weights, frequencies)
+        return imaginary[0] * real[1:] - real[0] * imaginary[1:]
+
+    def _sums(self, weights: Singles, frequencies: Singles) -> tuple[Singles, Singles]:
+        """Return the sums over rows of cosines and of sines times weights, (weights, frequencies)."""
+        shape = len(weights), frequencies.shape[1]
+        real, imaginary = np.empty(shape, dtype=np.float32), np.empty(shape, dtype=np.float32)
+        if len(self.points) >= _MANY_ROWS:
+            from vwkde._models.guides.wave_loops import set_sums
+
+            set_sums(self.points, weights, np.ascontiguousarray(frequencies), real, imaginary)
+            return real, imaginary
+        for at in (slice(start, start + _BLOCK) for start in range(0, shape[1], _BLOCK)):
+            angle = self.points @ frequencies[:, at]
+            real[:, at], imaginary[:, at] = weights @ np.cos(angle), weights @ np.sin(angle)
+        return real, imaginary
+
+    @lazy
+    def _weights(self) -> Singles:
+        """The residuals, and the points times their residuals, a line for each column."""
+        return np.ascontiguousarray(np.vstack([self.residuals, self.residuals * self.points.T]))
 
 
 def find_wave(points: Both, residuals: Both, thoroughly: bool = True) -> tuple[Floats, float]:
@@ -84,7 +106,7 @@ def find_wave(points: Both, residuals: Both, thoroughly: bool = True) -> tuple[F
     If it is not done thoroughly, the search ends at the first peak.
     """
     difference, tried = _difference(points, residuals), _between(*points)
-    heights, _ = difference.value_and_slope(tried)
+    heights = difference.value(tried)
     best = difference.climb(tried[:, np.argsort(-heights)[:_STARTS]])
     random = np.random.default_rng(1)
     for _ in range(_HOPS if thoroughly else 0):
@@ -95,14 +117,16 @@ def find_wave(points: Both, residuals: Both, thoroughly: bool = True) -> tuple[F
 
 def highest_wave(found: list[Floats], points: Both, residuals: Both) -> Floats:
     """Return the one of some frequency vectors whose D is highest at these rows."""
-    heights, _ = _difference(points, residuals).value_and_slope(np.stack(found, axis=1).astype(np.float32))
+    heights = _difference(points, residuals).value(np.stack(found, axis=1).astype(np.float32))
     return found[int(np.argmax(heights))]
 
 
 def _difference(points: Both, residuals: Both) -> _Difference:
     both = np.concatenate(residuals)
     scale = np.linalg.norm(both) or 1.0
-    return _Difference(np.concatenate(points).astype(np.float32), (both / scale).astype(np.float32))
+    return _Difference(
+        np.ascontiguousarray(np.concatenate(points), dtype=np.float32), (both / scale).astype(np.float32)
+    )
 
 
 def by_chance(columns: int) -> float:

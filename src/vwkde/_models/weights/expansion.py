@@ -160,12 +160,19 @@ def solved(expansion: KernelExpansion, equations: NormalEquations, ridge: float)
     basis = expansion.basis
     # a ridge below the rounding errors would have no effect
     normal[np.diag_indices(len(basis))] += max(ridge, len(basis) * np.finfo(np.float64).eps * np.trace(normal))
-    factor, failed = dpotrf(normal, lower=1, overwrite_a=1)
-    if failed:
+    resources = expansion.resources
+    by_torch = resources.engine.on_device
+    coefficients = on_device.solution(normal, right, resources.device) if by_torch else _solution(normal, right)
+    if coefficients is None:
         raise np.linalg.LinAlgError("The normal equations of the weight are singular. Increase the 'ridge' parameter.")
-    coefficients = cho_solve((factor, True), right, check_finite=False)
     fitted = replace(expansion, coefficients=coefficients)
     return replace(fitted, level=float(np.median(fitted.log_weight(basis))))
+
+
+def _solution(normal: Floats, right: Floats) -> Floats | None:
+    """Return what solves the normal equations, whose matrix is overwritten; None if they are singular."""
+    factor, failed = dpotrf(normal, lower=1, overwrite_a=1)
+    return None if failed else np.asarray(cho_solve((factor, True), right, check_finite=False))
 
 
 def _fill_design(expansion: KernelExpansion, x: Floats, direction: Floats, out: Floats) -> None:

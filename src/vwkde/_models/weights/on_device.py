@@ -104,6 +104,16 @@ def normal_equations(
     return normal.cpu().numpy(), right.cpu().numpy()
 
 
+def solution(normal: Floats, right: Floats, device: str) -> Floats | None:
+    """Return what solves the normal equations, by the lower triangle of the matrix; None if they are singular."""
+    import torch
+
+    factor, failed = torch.linalg.cholesky_ex(send(normal, device))
+    if failed:
+        return None
+    return torch.cholesky_solve(send(right[:, None], device), factor)[:, 0].cpu().numpy()
+
+
 def _collected(parts: Iterator["Tensor"]) -> Floats:
     import torch
 
