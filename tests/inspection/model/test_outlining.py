@@ -86,6 +86,7 @@ def test_what_is_shown_leaves_patches_out_and_what_is_scored_does_not(rarities):
     row = np.s_[64:80, 48:80]
     assert shown[row].mean() > 1.3 * shown[:24].mean()
     assert without[row].mean() < 1.2 * without[:24].mean()
+    np.testing.assert_allclose(without, np.mean(rarities.of_parts(evidence)[1:], axis=0))  # no surroundings, either
 
 
 def test_some_images_of_every_part_of_a_folder_have_drawings():

@@ -8,11 +8,11 @@ A copy that shows a defect must not be outvoted by the noise of the others, so r
 of their fourth powers: nearly the largest. Texture, single marks, weighed marks and the odds of trained networks are
 then joined by a mean, which is high where all differ at the same place; by chance they seldom do.
 
-What is shown leaves out patches where they only blur; see `outlining`.
+What is shown leaves out patches where they only blur; see `outlining`. Then marks alone are shown, sharp as they are.
 
-With texture, what is shown is the larger of this and of its surroundings. The peak of the map itself tells images apart
-best, but a long scratch is a row of peaks, and the inside of a large defect is often calmer than its edge. Where the
-map is high, its surroundings are lower: so a thin crack stays thin.
+Else, with texture, what is shown is the larger of this and of its surroundings. The peak of the map itself tells images
+apart best, but a long scratch is a row of peaks, and the inside of a large defect is often calmer than its edge. Where
+the map is high, its surroundings are lower: so a thin crack stays thin.
 """
 
 from collections.abc import Sequence
@@ -66,7 +66,7 @@ class Rarities:
     """The tables of all copies, (copies, levels): those of `patches`, those of marks, and those of the largest copy.
 
     The latter are that of weighed marks and, if there are any, that of trained networks. `patches_shown` is whether
-    patches count in what is shown.
+    patches count in what is shown; if not, surroundings do not, either.
     """
 
     image_shape: tuple[int, ...]
@@ -81,8 +81,9 @@ class Rarities:
         """
         parts = self.of_parts(evidence)
         joint = averaged(parts)
-        shown = joint if self.patches_shown else averaged(parts, 1)
-        return joint, with_surroundings(shown) if self.patches.surroundings else shown
+        if not self.patches_shown:
+            return joint, averaged(parts, 1)
+        return joint, with_surroundings(joint) if self.patches.surroundings else joint
 
     def of_parts(self, evidence: Evidence) -> list[Floats]:
         """Return how rare each place is by each part of the evidence; that of trained networks may be missing."""

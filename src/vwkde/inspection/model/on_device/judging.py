@@ -103,7 +103,7 @@ class CombinedOnDevice:
         spread = [_spread_patches(patches, shape), spread_marks(cells, shape), *on_largest]
         parts = [powers.sqrt().sqrt() for powers in spread]
         joint = _averaged(parts)
-        return joint, _with_surroundings(joint if known.patches_shown else _averaged(parts, 1))
+        return joint, _with_surroundings(joint) if known.patches_shown else _averaged(parts, 1)
 
     def _placed(self, values: Singles) -> Singles:
         part = self._images.part
