@@ -22,7 +22,7 @@ Drawn = tuple[Evidence, Sequence[Mask]]
 
 _EXCEEDING = np.linspace(0.01, 0.3, 30)
 """Shares of the places outside of defects that exceed the limits."""
-_CLEARLY = 2.0
+_CLEARLY = 3.0
 """Standard errors by which defects must be outlined better without patches, if these are to be left out."""
 _ALONG = 128
 """About how many places along the shorter side are compared."""
