@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
+from vwkde._compute.resources import DEFAULT_RESOURCES
 from vwkde.inspection import ModelFileError, SurfaceInspector, make_surfaces
 from vwkde.inspection.model import known_marks
 from vwkde.inspection.model.combined import Combined, working
 from vwkde.inspection.model.container import read_container, write_container
-from vwkde.inspection.model.features import marking_of
+from vwkde.inspection.model.features import FEATURES, marking_of
 from vwkde.inspection.model.interpolation import enlarged, shrunk, working_shape
 from vwkde.inspection.model.joint import Compared, Joint, median_values
 from vwkde.inspection.model.known_marks import MarkComparison, learn_marks
@@ -128,7 +129,7 @@ def test_what_differs_in_texture_and_marks_at_one_place_scores_higher():
     rarities = fit_rarities(good_pairs(), (SIZE, SIZE))
     joint = Joint(Tail(np.zeros(3), np.ones(3)), rarities, LearntCombined.shares)
     in_first_patch, far = (7, 7), (30, 30)
-    peaks = [joint.map(odd_at(0, cell)).max() for cell in (in_first_patch, far)]
+    peaks = [joint.maps(odd_at(0, cell))[0].max() for cell in (in_first_patch, far)]
     assert peaks[0] > 1.1 * peaks[1]
     scores = joint.score(np.array([[6.0, 6.0, peak] for peak in peaks]), np.zeros(4))
     assert scores[0] - scores[1] == pytest.approx((peaks[0] - peaks[1]) / 4)
@@ -217,7 +218,7 @@ def test_a_map_whose_limit_is_not_positive_has_colours(threshold):
 
 def learnt_marks(images):
     made_up = [marks_of_defects(image, seed) for seed, image in enumerate(images)]
-    return learn_marks([MARKS(image) for image in images], made_up, (SIZE, SIZE), 0)
+    return learn_marks([MARKS(image) for image in images], made_up, (SIZE, SIZE), 0)[:2]
 
 
 def test_few_good_images_are_not_rejected_too_often():
@@ -259,6 +260,29 @@ def test_a_saved_model_judges_as_before(inspector, parts, tmp_path):
     np.testing.assert_array_equal(one.log_ratio, other.log_ratio)
 
 
+@pytest.mark.parametrize("patches_shown", [True, False])
+def test_a_saved_model_keeps_whether_patches_are_shown(parts, tmp_path, monkeypatch, patches_shown):
+    monkeypatch.setattr("vwkde.inspection.model.joint.patches_outline", lambda *_: patches_shown)
+    path = Path(tmp_path) / "part.vwkde"
+    fitted = SurfaceInspector(features="combined", false_reject_rate=0.2).fit(parts[:8])
+    fitted.save(path)
+    loaded = SurfaceInspector.load(path)
+    assert loaded._fitted.joint.rarities.patches_shown is patches_shown
+    np.testing.assert_array_equal(loaded.check(parts[9]).log_ratio, fitted.check(parts[9]).log_ratio)
+
+
+def test_images_with_drawn_defects_are_judged_by_the_other_good_images(parts, monkeypatch):
+    """Else a drawing would look like a defect on a copy of a known image: nothing but the defect would differ."""
+    asked = []
+    monkeypatch.setattr("vwkde.inspection.model.joint.patches_outline", lambda *given: asked.append(given) or True)
+    inspector = SurfaceInspector(features="combined", false_reject_rate=0.2).fit(parts[:8])
+    (_, drawings), *_ = asked
+    assert len(drawings) == 8
+    (log_ratio, *_), _ = drawings[3]
+    known = inspector._fitted.compare(FEATURES["combined"].marking.drawn(parts[3], 3)[0], DEFAULT_RESOURCES)
+    assert np.median(log_ratio) > np.median(known.log_ratio)
+
+
 def test_images_are_added_and_taken_back(inspector, tmp_path):
     path = Path(tmp_path) / "part.vwkde"
     inspector.save(path)
@@ -280,6 +304,7 @@ def test_images_are_added_and_taken_back(inspector, tmp_path):
         ("score_tail", lambda values: values * np.nan, "score_tail must be finite"),
         ("rarities", lambda values: values[:, :2], "rarities must be finite numbers of shape"),
         ("rarities", lambda values: values[:, ::-1], "must be positive"),
+        ("patches_shown", lambda values: values + 2, "patches_shown must be 0 or 1"),
     ],
 )
 def test_a_model_file_whose_marks_do_not_fit_is_refused(inspector, tmp_path, name, spoil, words):

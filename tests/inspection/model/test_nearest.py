@@ -34,6 +34,12 @@ def test_a_good_image_is_judged_by_the_others(library):
     assert judged.score > library.compare(PATCHES[3]).score
 
 
+def test_other_patches_of_a_good_image_are_judged_by_the_others_too(library):
+    again = library.compare_with_others(PATCHES[3], 3)
+    assert again.score == library.left_out(PATCHES[3:4], first=3)[0].score
+    assert 3 not in again.neighbours
+
+
 def test_patches_that_differ_are_kept():
     rare = np.zeros((3, 500, 2), dtype=np.float32)
     rare[:, :4] = [[9, 0], [0, 9], [-9, 0], [0, -9]]

@@ -67,7 +67,7 @@ def test_few_images_and_values_that_are_all_alike_have_tables(count):
     alike = [tuple(np.full(places[-1].stop, 2.0) for places in places_of(SHAPE)) for _ in range(count)]
     rarities = fit_rarities(alike, SHAPE)
     assert (np.diff(rarities.tables) > 0).all()
-    assert np.isfinite(rarities.map(alike[0])).all()
+    assert np.isfinite(rarities.maps(alike[0])).all()
 
 
 def test_a_copy_on_which_good_images_vary_hides_no_defect_on_another():
@@ -79,7 +79,7 @@ def test_a_copy_on_which_good_images_vary_hides_no_defect_on_another():
     rarities = fit_rarities(images[:-1], SHAPE)
     log_ratio, excess, weighed = images[-1]
     excess[20 * 48 + 30] = 40  # in the cell of rows 40 and 41, columns 60 and 61
-    shown = rarities.map((log_ratio, excess, weighed))
+    shown, _ = rarities.maps((log_ratio, excess, weighed))
     row, column = np.unravel_index(shown.argmax(), SHAPE)
     assert abs(row - 40.5) < 3
     assert abs(column - 60.5) < 3

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde.inspection.model.drawings import drawn
 from vwkde.inspection.model.interpolation import enlarged, shrunk, working_shape
 from vwkde.inspection.model.made_up_marks import MadeUpMarks, marks_of_defects
 from vwkde.inspection.model.marks import MARKS
@@ -19,6 +20,7 @@ from vwkde.inspection.model.pyramid import PYRAMID
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
+Mask = NDArray[np.bool_]
 Shape = tuple[int, int]
 
 _MOST = 2**18
@@ -54,6 +56,10 @@ class Marking:
     def made_up(self, image: Singles, number: int) -> MadeUpMarks:
         """Return the marks of some made-up defects on an image, given its number among all good images."""
         return marks_of_defects(shrunk(image, working(image.shape)), number)
+
+    def drawn(self, image: Singles, number: int) -> tuple[Singles, list[Mask]]:
+        """Return an image with made-up defects, at the size at which it is measured, and where each of them is."""
+        return drawn(shrunk(image, working(image.shape)), number)
 
     def small(self, image: Singles) -> Singles:
         """Return an image at the size of the largest copy of marks, at which trained networks see it."""

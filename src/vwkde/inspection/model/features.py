@@ -103,6 +103,11 @@ def is_trained(features: FeatureSet) -> bool:
     return getattr(features, "trained", False)
 
 
+def whole_of(features: FeatureSet) -> FeatureSet:
+    """Return the features of a whole image, if these are of a part of it."""
+    return getattr(features, "features", features)
+
+
 def marking_of(features: FeatureSet) -> Marking | None:
     """Return how single marks are measured, if they are."""
     return getattr(features, "marking", None)

@@ -99,6 +99,10 @@ class MarkingOfPart(Marking):
         """Return the marks of some made-up defects in the part."""
         return self.marking.made_up(self.part.filled(image), number)
 
+    def drawn(self, image: Singles, number: int) -> tuple[Singles, list[Mask]]:
+        """Return the part with made-up defects, and where in it each of them is."""
+        return self.marking.drawn(self.part.filled(image), number)
+
     def small(self, image: Singles) -> Singles:
         """Return the part at the size of the largest copy of marks."""
         return self.marking.small(self.part.filled(image))

@@ -18,12 +18,14 @@ from vwkde.inspection.model.calibration import Calibration, calibrate
 from vwkde.inspection.model.combined import Marking
 from vwkde.inspection.model.known_marks import MarkComparison
 from vwkde.inspection.model.library import Comparison
+from vwkde.inspection.model.outlining import patches_outline
 from vwkde.inspection.model.rarity import Evidence, Rarities, fit_rarities, mean_of_highest
 from vwkde.inspection.model.tails import Tail, fit_tail
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 Singles = NDArray[np.float32]
+Mask = NDArray[np.bool_]
 Shares = tuple[float, ...]
 """How much texture, the highest values of the map, and its peak count in the score of an image."""
 
@@ -67,14 +69,14 @@ class Joint:
         """Return the factor of a map: less than one if the maps of good images that are alike have high peaks."""
         return np.asarray((1 + self.tail.centre[-1]) / (1 + like[..., -2]))  # a nat more, for maps without peaks
 
-    def map(self, image: Compared) -> Floats:
-        """Return how rare each place is in good images, in nats, at the size of measurement."""
-        return self.rarities.map(image.evidence)
+    def maps(self, image: Compared) -> tuple[Floats, Floats]:
+        """Return how rare each place is in good images, in nats, at the size of measurement, and what is shown."""
+        return self.rarities.maps(image.evidence)
 
     def values(self, image: Compared) -> Floats:
         """Return the values of an image."""
-        joint = self.map(image)
-        return np.array([*self.counted(image, joint), self.rarities.shown(joint).max()])
+        joint, shown = self.maps(image)
+        return np.array([*self.counted(image, joint), shown.max()])
 
     def counted(self, image: Compared, joint: Floats) -> Floats:
         """Return the values of an image that count in its score, given its map."""
@@ -96,10 +98,19 @@ def median_values(values: Floats, neighbours: Places) -> Floats:
 
 
 def fit_joint(
-    good: Sequence[Compared], shape: tuple[int, ...], marking: Marking, shares: Shares
+    good: Sequence[Compared],
+    shape: tuple[int, ...],
+    marking: Marking,
+    shares: Shares,
+    drawings: Sequence[tuple[Compared, Sequence[Mask]]] = (),
 ) -> tuple[Joint, Floats, Floats]:
-    """Return what good images have, the values of each, and the medians of those of the good images that it is like."""
+    """Return what good images have, the values of each, and the medians of those of the good images that it is like.
+
+    `drawings` are images with made-up defects, and where these are; they say whether patches are shown.
+    """
     rarities = fit_rarities([image.evidence for image in good], shape, marking.patches)
+    outlines = patches_outline(rarities, [(image.evidence, where) for image, where in drawings])
+    rarities = replace(rarities, patches_shown=outlines)
     unscaled = Joint(Tail(np.zeros(len(shares)), np.ones(len(shares))), rarities, shares)
     values = np.array(run(unscaled.values, good))
     like = median_values(values, np.stack([image.texture.neighbours for image in good]))

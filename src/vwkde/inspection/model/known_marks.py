@@ -12,9 +12,10 @@ that is judged by four fifths of the others looks rarer than a new one, which al
 found than could be. So means, spreads and tails leave out one image at a time, as long as there are not too many.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from types import MappingProxyType
 from typing import TypeVar
 
 import numpy as np
@@ -86,11 +87,16 @@ class KnownMarks:
 
 
 def learn_marks(
-    marks: Sequence[Halves], made_up: Sequence[MadeUpMarks], image_shape: tuple[int, ...], seed: int
-) -> tuple[KnownMarks, list[MarkComparison]]:
-    """Return what good images have, and how each of them compares with the others.
+    marks: Sequence[Halves],
+    made_up: Sequence[MadeUpMarks],
+    image_shape: tuple[int, ...],
+    seed: int,
+    drawings: Mapping[int, Halves] = MappingProxyType({}),
+) -> tuple[KnownMarks, list[MarkComparison], dict[int, MarkComparison]]:
+    """Return what good images have, and how each of them and each of the drawings compares with the others.
 
-    `made_up` are the marks of made-up defects on each of them.
+    `made_up` are the marks of made-up defects on each good image, and `drawings` those of some of these images with
+    further defects, by the numbers of the images.
     """
     random = np.random.default_rng(seed)
     order, copies = random.permutation(len(marks)), MARKS.cells(image_shape)
@@ -103,9 +109,12 @@ def learn_marks(
         known = _moments(totals - _sums([marks[image] for image in fold]), len(marks) - len(fold), image_shape)
         standardised = [_standardised(marks[image], *known).astype(np.float16) for image in fold]
         cells = [parents(some[image], image_shape) for image in fold]
+        drawn = [
+            _standardised(drawings[image], *known).astype(np.float16) if image in drawings else None for image in fold
+        ]
         return [
-            _Judged(values, pooled(values[:, here]), _of_defects(made_up[image], *known, few))
-            for image, values, here in zip(fold, standardised, cells, strict=True)
+            _Judged(values, pooled(values[:, here]), _of_defects(made_up[image], *known, few), drawing)
+            for image, values, here, drawing in zip(fold, standardised, cells, drawn, strict=True)
         ]
 
     judged = _in_order(folds, run(judged_by_others, folds))
@@ -113,21 +122,28 @@ def learn_marks(
     weighing = _in_order(weighed_folds, [[_weighing(judged, fold)] * len(fold) for fold in weighed_folds])
     learnt = KnownMarks(image_shape, *_moments(totals, len(marks), image_shape), fit_tail(maxima), _weighing(judged))
 
-    def compared(fold: Places) -> list[MarkComparison]:
+    def compared(fold: Places) -> list[tuple[MarkComparison, MarkComparison | None]]:
         tail = fit_tail(np.delete(maxima, fold, axis=0))
-        known = [replace(learnt, tail=tail, weighing=weighing[image]) for image in fold]
-        return [each.judge(judged[image].standardised) for each, image in zip(known, fold, strict=True)]
+        known = [(replace(learnt, tail=tail, weighing=weighing[image]), judged[image]) for image in fold]
+        return [
+            (each.judge(own.standardised), None if own.drawn is None else each.judge(own.drawn)) for each, own in known
+        ]
 
-    return learnt, _in_order(folds, run(compared, folds))
+    good, drawn = zip(*_in_order(folds, run(compared, folds)), strict=True)
+    return learnt, list(good), {image: each for image, each in enumerate(drawn) if each is not None}
 
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """A good image by the means and spreads of others: its marks, and responses at places of it and of defects."""
+    """A good image by the means and spreads of others: its marks, and responses at places of it and of defects.
+
+    `drawn` are the marks of a drawing on it, if there is one.
+    """
 
     standardised: Halves  # half the memory, and precise enough
     good: Singles
     defective: Singles
+    drawn: Halves | None
 
 
 def _folds(order: Places, most: int) -> list[Places]:

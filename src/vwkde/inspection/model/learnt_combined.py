@@ -5,7 +5,7 @@ is like. When images are added, what is known about marks stays, and so do the n
 rarities.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from vwkde._compute.parallel import run
 from vwkde._compute.resources import Resources
 from vwkde.inspection.model.combined import Marking
+from vwkde.inspection.model.coordinates import Coordinates
 from vwkde.inspection.model.features import FeatureSet, is_trained, marking_of
 from vwkde.inspection.model.joint import Compared, Joint, Shares, fit_joint, median_values
-from vwkde.inspection.model.known_marks import KnownMarks, learn_marks
+from vwkde.inspection.model.known_marks import KnownMarks, MarkComparison, learn_marks
 from vwkde.inspection.model.learnt import Judgement, Learnt, coordinates_of
 from vwkde.inspection.model.library import Comparison, make_library
 from vwkde.inspection.model.measuring import Measured, mapped
@@ -27,6 +28,7 @@ from vwkde.inspection.model.trained.training import train_networks
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 Singles = NDArray[np.float32]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -59,10 +61,9 @@ class LearntCombined(Learnt):
         marks = self.known.compare(self.marking(image))
         odds = None if self.networks is None else self.networks(self.marking.small(image))
         found = Compared(self.compare(image, resources), marks, odds)
-        joint, like = self.joint.map(found), self.of_like(found.texture.neighbours)
+        (joint, shown), like = self.joint.maps(found), self.of_like(found.texture.neighbours)
         score = self.joint.score(self.joint.counted(found, joint), like)
-        shown = self.joint.rarities.shown(joint) * self.joint.level(like)
-        log_ratio = self.marking.spread(shown, self.image_shape).astype(np.float32)
+        log_ratio = self.marking.spread(shown * self.joint.level(like), self.image_shape).astype(np.float32)
         return Judgement(float(score), found.texture.nearest, log_ratio)
 
     def more(self, seen: Measured, false_reject_rate: float, resources: Resources) -> Learnt:
@@ -107,14 +108,36 @@ def learn_combined(
     library = make_library(mapped(seen.features, coordinates), candidates, seed, features.worst, True)
     sums = library.mutual_sums(resources=resources)
     shape = marking.shape(seen.shape)
-    known, marks = learn_marks(seen.marks, seen.made_up, shape, seed)
+    known, marks, of_drawings = learn_marks(seen.marks, seen.made_up, shape, seed, seen.drawn_marks)
     texture = library.left_out(sums, resources)
     networks, odds = _trained(seen, features, seed, resources.device)
     good = [Compared(*parts) for parts in zip(texture, marks, odds, strict=True)]
-    joint, values, like = fit_joint(good, shape, marking, LearntCombined.shares)
+
+    def judged(patches: Singles, number: int) -> Comparison:
+        return library.against(patches, texture[number].neighbours, resources)
+
+    drawings = compared_drawings(seen, coordinates, of_drawings, judged)
+    joint, values, like = fit_joint(good, shape, marking, LearntCombined.shares, drawings)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
     learnt = (features, *images, coordinates, library, sums, *joint.calibrations(values, like, false_reject_rate))
     return LearntCombined(*learnt, marking=marking, known=known, values=values, joint=joint, networks=networks)
+
+
+def compared_drawings(
+    seen: Measured,
+    coordinates: Coordinates,
+    marks: Mapping[int, MarkComparison],
+    judged: Callable[[Singles, int], Comparison],
+) -> list[tuple[Compared, list[Mask]]]:
+    """Return how images with made-up defects compare with the good ones, and where these defects are.
+
+    `marks` is how their marks do, by the numbers of the images, and `judged` compares the patches of such an image with
+    those of the other good images, given its number.
+    """
+    return [
+        (Compared(judged(coordinates(drawing.features), number), marks[number]), drawing.where)
+        for number, drawing in seen.drawings.items()
+    ]
 
 
 def _trained(

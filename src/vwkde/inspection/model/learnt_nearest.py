@@ -17,7 +17,7 @@ from vwkde.inspection.model.features import FeatureSet, marking_of
 from vwkde.inspection.model.joint import Compared, Shares, fit_joint, median_values
 from vwkde.inspection.model.known_marks import learn_marks
 from vwkde.inspection.model.learnt import Learnt
-from vwkde.inspection.model.learnt_combined import LearntCombined
+from vwkde.inspection.model.learnt_combined import LearntCombined, compared_drawings
 from vwkde.inspection.model.measuring import Measured, mapped
 from vwkde.inspection.model.nearest import NearestPatches, keep_patches
 
@@ -73,9 +73,10 @@ def learn_nearest(seen: Measured, features: FeatureSet, seed: int, false_reject_
     patches = mapped(seen.features, coordinates)
     library = keep_patches(patches, features.worst or patches.shape[1], seed)
     shape = marking.shape(seen.shape)
-    known, marks = learn_marks(seen.marks, seen.made_up, shape, seed)
+    known, marks, of_drawings = learn_marks(seen.marks, seen.made_up, shape, seed, seen.drawn_marks)
     good = [Compared(*parts) for parts in zip(library.left_out(patches), marks, strict=True)]
-    joint, values, like = fit_joint(good, shape, marking, LearntNearest.shares)
+    drawings = compared_drawings(seen, coordinates, of_drawings, library.compare_with_others)
+    joint, values, like = fit_joint(good, shape, marking, LearntNearest.shares, drawings)
     images = seen.shape, seen.names, seen.fingerprints, seen.thumbnails
     learnt = (features, *images, coordinates, library, NO_SUMS, *joint.calibrations(values, like, false_reject_rate))
     return LearntNearest(*learnt, marking=marking, known=known, values=values, joint=joint)

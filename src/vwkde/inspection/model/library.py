@@ -82,7 +82,7 @@ class Library:
     def compare(self, patches: Singles, resources: Resources = DEFAULT_RESOURCES) -> Comparison:
         """Return how an image's patches compare with the library."""
         plain = self.plain_divergences(patches, resources)
-        return self._refine(patches, np.argsort(plain, kind="stable")[: self.candidates], resources)
+        return self.against(patches, np.argsort(plain, kind="stable")[: self.candidates], resources)
 
     def plain_divergences(self, patches: Singles, resources: Resources = DEFAULT_RESOURCES) -> Floats:
         """Return the KL divergence of an image from every good image, by plain kernel estimates."""
@@ -125,12 +125,12 @@ class Library:
         images, nearest = job
 
         def work(place: int) -> Comparison:
-            return self._refine(self.patches[images[place]], nearest[place], resources)
+            return self.against(self.patches[images[place]], nearest[place], resources)
 
         return parallel.run(work, range(len(images)), "calibration")
 
-    def _refine(self, patches: Singles, candidates: NDArray[np.intp], resources: Resources) -> Comparison:
-        """Return the comparison with the candidates, nearest first."""
+    def against(self, patches: Singles, candidates: NDArray[np.intp], resources: Resources) -> Comparison:
+        """Return how an image's patches compare with these good images, nearest first."""
         if self.worst is None:
             return self._nearest(patches, candidates)
         return self._together(patches, candidates, self.worst, resources)

@@ -38,6 +38,7 @@ def marks_arrays(learnt: Learnt) -> dict[str, NDArray[Any]]:
         "image_values": learnt.values,
         "score_tail": _array(joint.tail),
         "rarities": joint.rarities.tables,
+        "patches_shown": np.array([joint.rarities.patches_shown], dtype=np.uint8),
     }
     return arrays if learnt.networks is None else arrays | network_arrays(learnt.networks)
 
@@ -51,7 +52,8 @@ def with_marks(
     _check(arrays, len(learnt.names), shape, marking.patches, 1 if networks is None else 2)
     of_marks = arrays["mark_mean"], arrays["mark_spread"], Tail(*arrays["mark_tail"])
     known = KnownMarks(shape, *of_marks, read_weighing(arrays))
-    joint = Joint(Tail(*arrays["score_tail"]), Rarities(shape, arrays["rarities"], marking.patches), kind.shares)
+    rarities = Rarities(shape, arrays["rarities"], marking.patches, _patches_shown(arrays))
+    joint = Joint(Tail(*arrays["score_tail"]), rarities, kind.shares)
     same = {field.name: getattr(learnt, field.name) for field in fields(learnt)}
     return kind(**same, marking=marking, known=known, values=arrays["image_values"], joint=joint, networks=networks)
 
@@ -83,6 +85,14 @@ def _check(
         raise ValueError(
             f"spreads, widths of tails and steps of rarities must be positive, and at least {1 / _LARGEST:g}"
         )
+
+
+def _patches_shown(arrays: dict[str, NDArray[Any]]) -> bool:
+    """Return whether patches count in what maps show; in earlier files they always do."""
+    shown = arrays.get("patches_shown", np.ones(1, dtype=np.uint8))
+    if shown.dtype != np.uint8 or shown.shape != (1,) or shown[0] > 1:
+        raise ValueError("patches_shown must be 0 or 1")
+    return bool(shown[0])
 
 
 def _array(tail: Tail) -> NDArray[Any]:

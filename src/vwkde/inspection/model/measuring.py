@@ -13,8 +13,10 @@ from vwkde._runtime.warn import warn
 from vwkde.exceptions import RepeatedImagesWarning
 from vwkde.inspection.data.arrays import as_image, fingerprint
 from vwkde.inspection.data.colours import PLANES, brightness, planes_of
+from vwkde.inspection.model.combined import Marking
 from vwkde.inspection.model.coordinates import Coordinates
-from vwkde.inspection.model.features import FeatureSet, is_trained, marking_of
+from vwkde.inspection.model.drawings import Drawing, has_drawing
+from vwkde.inspection.model.features import FeatureSet, is_trained, marking_of, whole_of
 from vwkde.inspection.model.frames import AS_THEY_ARE, Frame, Framing, Shape
 from vwkde.inspection.model.made_up_marks import MadeUpMarks
 
@@ -35,8 +37,8 @@ class Measured:
     """Good images: names, features (patches, features), thumbnails, fingerprints, and the frame they were brought to.
 
     `marks` are the single marks of each image, if the features have them, and `made_up` those of made-up defects on it,
-    if asked for. `small` is each image as trained networks see it, if there are to be some. `colours` are the further
-    planes of coloured images.
+    if asked for; `drawings` are some of the images with further defects, by their numbers. `small` is each image as
+    trained networks see it, if there are to be some. `colours` are the further planes of coloured images.
     """
 
     names: list[str]
@@ -48,13 +50,20 @@ class Measured:
     made_up: list[MadeUpMarks] = field(default_factory=list)
     small: list[Singles] = field(default_factory=list)
     colours: list["Plane"] = field(default_factory=list)
+    drawings: dict[int, Drawing] = field(default_factory=dict)
 
     def plane(self, kind: int) -> "Measured":
         """Return what was measured of one plane: of brightness, which is 0, or of a difference of colours."""
         if kind == 0:
             return replace(self, colours=[])
         own = self.colours[kind - 1]
-        return replace(self, features=own.features, marks=own.marks, made_up=own.made_up, small=own.small, colours=[])
+        parts = {name: getattr(own, name) for name in ("features", "marks", "made_up", "small", "drawings")}
+        return replace(self, **parts, colours=[])
+
+    @property
+    def drawn_marks(self) -> dict[int, Halves]:
+        """The marks of the drawings, by the numbers of the images."""
+        return {number: drawing.marks for number, drawing in self.drawings.items()}
 
     @property
     def contrasts(self) -> list[float]:
@@ -112,6 +121,7 @@ def measure_all(
             plane.small += _small(parts, features)
             if make_up:
                 plane.made_up += _made_up(parts, features, first_number)
+                plane.drawings |= _drawings(parts, features, first_number)
     _tell_repeated(repeated)
     first, *others = planes
     return Measured(
@@ -124,6 +134,7 @@ def measure_all(
         first.made_up,
         first.small,
         others,
+        first.drawings,
     )
 
 
@@ -136,6 +147,7 @@ class Plane:
     made_up: list[MadeUpMarks] = field(default_factory=list)
     small: list[Singles] = field(default_factory=list)
     contrast: float = 0.0
+    drawings: dict[int, Drawing] = field(default_factory=dict)
 
     def add(self, images: Sequence[Singles], measured: tuple[list[Singles], list[Halves]]) -> None:
         """Add images, and what was measured of each."""
@@ -159,6 +171,21 @@ def _made_up(images: Sequence[Singles], features: FeatureSet, first: int) -> lis
     marking = marking_of(features)
     numbered = list(enumerate(images, start=first))
     return [] if marking is None else run(lambda pair: marking.made_up(pair[1], pair[0]), numbered)
+
+
+def _drawings(images: Sequence[Singles], features: FeatureSet, first: int) -> dict[int, Drawing]:
+    """Return what is measured of some images with made-up defects, by their numbers, if the features have marks."""
+    marking = marking_of(features)
+    if marking is None:
+        return {}
+    chosen = {number: image for number, image in enumerate(images, start=first) if has_drawing(number)}
+    whole, marks = whole_of(features), Marking()
+
+    def measured(number: int) -> Drawing:
+        image, where = marking.drawn(chosen[number], number)
+        return Drawing(rows_of(whole(image)), _halves(marks(image)), where)
+
+    return dict(zip(chosen, run(measured, list(chosen)), strict=True))
 
 
 def _small(images: Sequence[Singles], features: FeatureSet) -> list[Singles]:

@@ -56,12 +56,14 @@ class NearestPatches:
         """Return how good images compare with the others; given all patches of those from `first` on."""
 
         def judged(place: int) -> Comparison:
-            image = first + place
-            others = np.delete(self.patches, image, axis=0)
-            found = self._compared(patches[place], others)
-            return replace(found, neighbours=found.neighbours + (found.neighbours >= image))
+            return self.compare_with_others(patches[place], first + place)
 
         return parallel.run(judged, range(len(patches)), "calibration")
+
+    def compare_with_others(self, patches: Singles, image: int) -> Comparison:
+        """Return how patches of a good image, given its number, compare with those of all others."""
+        found = self._compared(patches, np.delete(self.patches, image, axis=0))
+        return replace(found, neighbours=found.neighbours + (found.neighbours >= image))
 
     def _compared(self, patches: Singles, good: Singles) -> Comparison:
         squares, places = _nearest(patches, good.reshape(-1, good.shape[2]))

@@ -8,9 +8,11 @@ A copy that shows a defect must not be outvoted by the noise of the others, so r
 of their fourth powers: nearly the largest. Texture, single marks, weighed marks and the odds of trained networks are
 then joined by a mean, which is high where all differ at the same place; by chance they seldom do.
 
-With texture, what is shown is the larger of this and of its surroundings. The peak of the map itself tells images apart
-best, but a long scratch is a row of peaks, and the inside of a large defect is often calmer than its edge. Where the
-map is high, its surroundings are lower: so a thin crack stays thin.
+What is shown leaves out patches where they only blur; see `outlining`. Then marks alone are shown, sharp as they are.
+
+Else, with texture, what is shown is the larger of this and of its surroundings. The peak of the map itself tells images
+apart best, but a long scratch is a row of peaks, and the inside of a large defect is often calmer than its edge. Where
+the map is high, its surroundings are lower: so a thin crack stays thin.
 """
 
 from collections.abc import Sequence
@@ -63,35 +65,49 @@ FIRST_SPARED = 0.625
 class Rarities:
     """The tables of all copies, (copies, levels): those of `patches`, those of marks, and those of the largest copy.
 
-    The latter are that of weighed marks and, if there are any, that of trained networks.
+    The latter are that of weighed marks and, if there are any, that of trained networks. `patches_shown` is whether
+    patches count in what is shown; if not, surroundings do not, either.
     """
 
     image_shape: tuple[int, ...]
     tables: Floats
     patches: GridOnCopies = PYRAMID
+    patches_shown: bool = True
 
-    def map(self, evidence: Evidence) -> Floats:
-        """Return how rare each place is in good images, in nats, at the size at which images are measured."""
+    def maps(self, evidence: Evidence) -> tuple[Floats, Floats]:
+        """Return how rare each place is in good images, in nats, and what is shown of this.
+
+        Both have the size at which images are measured.
+        """
+        parts = self.of_parts(evidence)
+        joint = averaged(parts)
+        if not self.patches_shown:
+            return joint, averaged(parts, 1)
+        return joint, with_surroundings(joint) if self.patches.surroundings else joint
+
+    def of_parts(self, evidence: Evidence) -> list[Floats]:
+        """Return how rare each place is by each part of the evidence; that of trained networks may be missing."""
         places = places_of(self.image_shape, self.patches, len(evidence) - 2)
-        patches, cells, *largest = (_powers(*each) for each in zip(evidence, places, self.parts(), strict=True))
+        parts = zip(evidence, places, self.parts()[: len(evidence)], strict=True)
+        patches, cells, *largest = (_powers(*each) for each in parts)
         grid = MARKS.grids(self.image_shape)[0]
         spread = (
             self.patches.spread(patches, self.image_shape),
             MARKS.spread(cells, self.image_shape),
             *(enlarged(powers.reshape(grid), self.image_shape) for powers in largest),
         )
-        rarities = [np.sqrt(np.sqrt(powers)) for powers in spread]
-        return np.asarray(np.average(rarities, axis=0, weights=COUNTS[: len(rarities)]))
-
-    def shown(self, joint: Floats) -> Floats:
-        """Return what is shown of such a map."""
-        return with_surroundings(joint) if self.patches.surroundings else joint
+        return [np.sqrt(np.sqrt(powers)) for powers in spread]
 
     def parts(self) -> tuple[Floats, ...]:
         """Return the tables of patches, those of marks, and each one of the largest copy."""
         first = len(self.patches.places(self.image_shape))
         last = first + len(MARKS.cells(self.image_shape))
         return self.tables[:first], self.tables[first:last], *(table[None] for table in self.tables[last:])
+
+
+def averaged(parts: Sequence[Floats], first: int = 0) -> Floats:
+    """Return the mean of the rarities by each part of the evidence, from the first that counts."""
+    return np.asarray(np.average(parts[first:], axis=0, weights=COUNTS[first : len(parts)]))
 
 
 def mean_of_highest(joint: Floats) -> float:

@@ -69,6 +69,15 @@ def test_scores_and_maps_are_those_of_the_cpu(shape, ignored, features):
     assert expected[-1].verdict == "NG"
 
 
+def test_a_map_without_patches_is_that_of_the_cpu(monkeypatch):
+    monkeypatch.setattr("vwkde.inspection.model.joint.patches_outline", lambda *_: False)
+    images = surfaces((96, 96))
+    inspector = SurfaceInspector(features="combined", false_reject_rate=RATE).fit(images[:GOOD])
+    expected = inspector.check(images[-2])
+    inspector.device = TORCH
+    np.testing.assert_allclose(inspector.check(images[-2]).log_ratio, expected.log_ratio, atol=5e-3)
+
+
 def test_a_model_learnt_on_the_device_is_that_of_the_cpu():
     images = surfaces((96, 96))
     one, other = (

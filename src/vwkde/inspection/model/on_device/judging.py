@@ -65,7 +65,9 @@ class CombinedOnDevice:
 
         compared = [self._library.compare(each) for each in self._coordinates(self._images.patches(images))]
         log_ratio = torch.stack([each.log_ratio for each in compared])
-        joint = self._map((log_ratio, *self._marks.compare(images), *self._odds(images)), tuple(images.shape[1:]))
+        joint, shown = self._maps(
+            (log_ratio, *self._marks.compare(images), *self._odds(images)), tuple(images.shape[1:])
+        )
         texture, places = torch.stack([each.score for each in compared]), joint.flatten(start_dim=1)
         of_highest = places.topk(highest(places.shape[1]), dim=1).values.mean(dim=1)
         values = torch.stack([texture, of_highest, places.amax(dim=1)], dim=1)
@@ -73,8 +75,8 @@ class CombinedOnDevice:
         like, known = self._learnt.of_like(neighbours), self._learnt.joint
         found = known.score(values.cpu().numpy(), like)
         part = self._images.part
-        shown = _with_surroundings(joint) * send(known.level(like), self._images.device)[:, None, None]
-        maps = enlarged(shown, self._learnt.image_shape if part is None else part.shape())
+        levelled = shown * send(known.level(like), self._images.device)[:, None, None]
+        maps = enlarged(levelled, self._learnt.image_shape if part is None else part.shape())
         return [
             Judgement(float(score), int(nearest), self._placed(values))
             for score, nearest, values in zip(found, neighbours[:, 0], maps.float().cpu().numpy(), strict=True)
@@ -87,11 +89,10 @@ class CombinedOnDevice:
         seen = largest_copy(images).double()  # a GPU may round single precision to ten bits
         return [self._learnt.networks.mean_odds(seen).flatten(start_dim=1)]
 
-    def _map(self, evidence: tuple["Tensor", ...], shape: tuple[int, ...]) -> "Tensor":
-        """Return the maps of the inspected part, as `Rarities.map` does, at the size at which it is measured."""
-        import torch
-
-        tables = self._learnt.joint.rarities.parts()
+    def _maps(self, evidence: tuple["Tensor", ...], shape: tuple[int, ...]) -> tuple["Tensor", "Tensor"]:
+        """Return the maps of the inspected part, as `Rarities.maps` does, at the size at which it is measured."""
+        known = self._learnt.joint.rarities
+        tables = known.parts()
         places = places_of(shape, on_largest=len(evidence) - 2)
         patches, cells, *largest = (
             _counted(values.double(), of_part, of_copies) ** POWER
@@ -100,13 +101,22 @@ class CombinedOnDevice:
         grid = MARKS.grids(shape)[0]
         on_largest = [enlarged(powers.reshape(-1, *grid), shape) for powers in largest]
         spread = [_spread_patches(patches, shape), spread_marks(cells, shape), *on_largest]
-        counts = COUNTS[: len(spread)]
-        rarities = torch.stack([count * powers.sqrt().sqrt() for count, powers in zip(counts, spread, strict=True)])
-        return rarities.sum(dim=0) / sum(counts)
+        parts = [powers.sqrt().sqrt() for powers in spread]
+        joint = _averaged(parts)
+        return joint, _with_surroundings(joint) if known.patches_shown else _averaged(parts, 1)
 
     def _placed(self, values: Singles) -> Singles:
         part = self._images.part
         return values if part is None else part.placed(values.astype(np.float64)).astype(np.float32)
+
+
+def _averaged(parts: Sequence["Tensor"], first: int = 0) -> "Tensor":
+    """Return the mean of rarities, as `rarity.averaged` does."""
+    import torch
+
+    counts = COUNTS[first : len(parts)]
+    counted = [count * part for count, part in zip(counts, parts[first:], strict=True)]
+    return torch.stack(counted).sum(dim=0) / sum(counts)
 
 
 def _with_surroundings(maps: "Tensor") -> "Tensor":
