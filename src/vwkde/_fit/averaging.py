@@ -26,7 +26,7 @@ from vwkde._fit.few_centres import QUICK_COLUMNS
 from vwkde._fit.guided_ratio import Ratio
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.sharing import FoldShares, Ways, combine, trust
-from vwkde._models.log_loss import AtBoth, fall_of_log_loss
+from vwkde._models.log_loss import AtBoth, fall_of_log_loss, log_loss, mean_loss
 
 Floats = NDArray[np.float64]
 
@@ -38,6 +38,8 @@ _LEAST_OF_STACK = 0.1
 """Mean coefficient in the stack that makes a guide worth fitting to many rows, if it has no other share."""
 _HARDLY_BY_CHANCE = 2.0
 """Standard errors by which a guide with much noise must separate the samples further than the answer does."""
+_ERROR_OF_LOSS = 0.25
+"""By how much the loss of such a guide may be larger, in units of that standard error."""
 _WIDTHS_AGAIN = 2.0 ** np.arange(-1.5, 1.5, 0.5)
 """Bandwidths, in units of Scott's, that are tried again with more rows."""
 
@@ -163,13 +165,19 @@ def average_of(
 def _separated_further(candidates: list[Candidate], average: Average) -> float:
     """Return how much further apart the samples may be, by an unbiased guide with much noise that was not chosen.
 
-    It counts if it separates them further than the answer does, and hardly by chance.
+    It counts if it separates them further than the answer does, hardly by chance, and without its noise has no larger
+    loss, as far as that is known: a model that is wrong may separate them by anything.
     """
-    own, found = average.separation(), [0.0]
-    for candidate in candidates:
-        if candidate.has_much_noise:
-            further, error = candidate.separation - own, candidate.error_of_separation
-            found.append(further + error if further > _HARDLY_BY_CHANCE * error else 0.0)
+    noisy = [candidate for candidate in candidates if candidate.has_much_noise]
+    if not noisy:
+        return 0.0
+    own, loss = average.separation(), log_loss(average.at_samples(averages=True), average.main.ratio.samples)
+    found = [0.0]
+    for candidate in noisy:
+        further, error = candidate.separation - own, candidate.error_of_separation
+        worse = mean_loss(candidate.terms_without_noise, candidate.space.samples) - loss
+        if further > _HARDLY_BY_CHANCE * error and worse < _ERROR_OF_LOSS * error:
+            found.append(further + error)
     return max(found)
 
 

@@ -160,12 +160,19 @@ class Candidate:
         """The same; for an unbiased guide alone, minus the part that its noise causes."""
         if self.bandwidth is not None or not self.form.guide.unbiased:
             return self.terms
-        noise, samples = self.form.guide.sure_noise, self.space.samples
         if self._mean_noise > _SOME_NOISE and self.noise_is_known and self._clearly_separates:
-            bound = bound_without_noise(self.at_samples, noise, samples)
-            estimates = bound, without_noise(self.at_samples, noise, _ORDER)
-            return min(estimates, key=lambda terms: mean_loss(terms, samples))
-        return self.terms if self._mean_noise > _MOST_NOISE else without_noise(self.at_samples, noise)
+            return self.terms_without_noise
+        if self._mean_noise > _MOST_NOISE:
+            return self.terms
+        return without_noise(self.at_samples, self.form.guide.sure_noise)
+
+    @lazy
+    def terms_without_noise(self) -> AtBoth:
+        """The log loss at every point, minus what any amount of noise of the guide causes, if it is known."""
+        noise, samples = self.form.guide.sure_noise, self.space.samples
+        bound = bound_without_noise(self.at_samples, noise, samples)
+        estimates = bound, without_noise(self.at_samples, noise, _ORDER)
+        return min(estimates, key=lambda terms: mean_loss(terms, samples))
 
     @property
     def has_much_noise(self) -> bool:
