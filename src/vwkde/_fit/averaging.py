@@ -26,7 +26,7 @@ from vwkde._fit.few_centres import QUICK_COLUMNS
 from vwkde._fit.guided_ratio import Ratio
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.sharing import FoldShares, Ways, combine, trust
-from vwkde._models.log_loss import AtBoth, fall_of_log_loss, log_loss, mean_loss
+from vwkde._models.log_loss import AtBoth, fall_of_log_loss, log_loss
 
 Floats = NDArray[np.float64]
 
@@ -168,15 +168,14 @@ def _separated_further(candidates: list[Candidate], average: Average) -> float:
     It counts if it separates them further than the answer does, hardly by chance, and without its noise has no larger
     loss, as far as that is known: a model that is wrong may separate them by anything.
     """
-    noisy = [candidate for candidate in candidates if candidate.has_much_noise]
+    noisy = [candidate.noise for candidate in candidates if candidate.noise is not None and candidate.noise.is_much]
     if not noisy:
         return 0.0
     own, loss = average.separation(), log_loss(average.at_samples(averages=True), average.main.ratio.samples)
     found = [0.0]
-    for candidate in noisy:
-        further, error = candidate.separation - own, candidate.error_of_separation
-        worse = mean_loss(candidate.terms_without_noise, candidate.space.samples) - loss
-        if further > _HARDLY_BY_CHANCE * error and worse < _ERROR_OF_LOSS * error:
+    for noise in noisy:
+        further, error = noise.separation - own, noise.error_of_separation
+        if further > _HARDLY_BY_CHANCE * error and noise.loss_without < loss + _ERROR_OF_LOSS * error:
             found.append(further + error)
     return max(found)
 

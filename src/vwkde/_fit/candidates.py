@@ -16,13 +16,14 @@ from vwkde._compute import parallel
 from vwkde._data.sample import Sample
 from vwkde._data.validation import Array
 from vwkde._fit.few_centres import level_by_all_rows, most_centres, with_few_centres
+from vwkde._fit.guide_noise import GuideNoise
 from vwkde._fit.guided_ratio import GuideAlone, GuidedRatio, Ratio
 from vwkde._fit.kernel_estimate import KernelEstimate, Numerics, PointWeight
 from vwkde._fit.kernel_pair import make_pair, pair_of
 from vwkde._fit.weighting import fit_weight
 from vwkde._models.derivatives import Models
 from vwkde._models.guides.cross_fit import CrossFitted, cross_fit, no_guide, suits
-from vwkde._models.log_loss import AtBoth, bound_without_noise, loss_terms, mean_loss, without_noise
+from vwkde._models.log_loss import AtBoth, loss_terms, mean_loss
 from vwkde._models.weights.problem import WeightSettings
 from vwkde._models.weights.protocol import Weight
 from vwkde._models.weights.uniform import UniformWeight
@@ -37,17 +38,6 @@ _FEW_ROWS = 2_000
 """If there are more, so many decide first which candidates are worth fitting to more rows."""
 _FEWEST_PAIRS = 30
 _THIN = 1e-6
-_SOME_NOISE, _MUCH_NOISE, _MOST_NOISE = 0.25, 1.0, 4.0
-"""Mean variances of a guide: from the first on, terms of higher order pay; above the second, its loss tells little;
-above the last one, its noise counts against it, unless the samples clearly differ by it."""
-_CLEARLY = 3.0
-"""Standard errors, of a guide that is noise alone, by which the samples must differ."""
-_LEAST_KNOWN = 0.7
-"""Part of the variance of log ratios that noise by theory and a true ratio must explain."""
-_TRUE_VARIANCE = 4.0
-"""Variance of a log ratio that separates the samples by one nat; twice that of Gaussians with one covariance."""
-_ORDER = 5
-"""Terms by which much noise is taken out of a loss; more hardly change it."""
 _STEPS = np.arange(-3, 9) / 2
 """Bandwidths are Scott's times two to these powers; in addition each guide is tried alone."""
 _ENOUGH_ROWS = 10_000
@@ -158,60 +148,15 @@ class Candidate:
     @lazy
     def average_terms(self) -> AtBoth:
         """The same; for an unbiased guide alone, minus the part that its noise causes."""
-        if self.bandwidth is not None or not self.form.guide.unbiased:
-            return self.terms
-        if self._mean_noise > _SOME_NOISE and self.noise_is_known and self._clearly_separates:
-            return self.terms_without_noise
-        if self._mean_noise > _MOST_NOISE:
-            return self.terms
-        return without_noise(self.at_samples, self.form.guide.sure_noise)
+        return self.terms if self.noise is None else self.noise.average_terms
 
     @lazy
-    def terms_without_noise(self) -> AtBoth:
-        """The log loss at every point, minus what any amount of noise of the guide causes, if it is known."""
-        noise, samples = self.form.guide.sure_noise, self.space.samples
-        bound = bound_without_noise(self.at_samples, noise, samples)
-        estimates = bound, without_noise(self.at_samples, noise, _ORDER)
-        return min(estimates, key=lambda terms: mean_loss(terms, samples))
-
-    @property
-    def has_much_noise(self) -> bool:
-        """Whether this is an unbiased guide alone with so much noise, as is known, that its loss tells little."""
-        alone = self.bandwidth is None and self.form.guide.unbiased
-        return alone and self._mean_noise > _MUCH_NOISE and self.noise_is_known
-
-    @property
-    def _mean_noise(self) -> float:
-        """The noise of the guide at the sample where it has more."""
-        return float(max(map(np.mean, self.form.guide.sure_noise)))
-
-    @property
-    def _clearly_separates(self) -> bool:
-        return self.separation > _CLEARLY * self.error_of_separation
-
-    @property
-    def noise_is_known(self) -> bool:
-        """Whether theory explains how much the log ratios vary, together with a true ratio that separates as far."""
-        by_theory = self.form.guide.noise_by_theory
-        if by_theory is None:
-            return False
-        true = _TRUE_VARIANCE * max(self.separation, 0.0)
-        pairs = [(float(noise.mean()), float(np.var(u))) for noise, u in zip(by_theory, self.at_samples, strict=True)]
-        return all(_LEAST_KNOWN * varies < noise + true and noise < varies / _LEAST_KNOWN for noise, varies in pairs)
-
-    @property
-    def separation(self) -> float:
-        """How far apart the samples are: half the difference between the mean log ratios over both."""
-        p, q = self.at_samples
-        return mean_loss((p, -q), self.space.samples)
-
-    @property
-    def error_of_separation(self) -> float:
-        """Its standard error if the log ratios are noise alone."""
-        samples = self.space.samples
-        p, q = ((u - np.average(u, weights=s.weight)) ** 2 for u, s in zip(self.at_samples, samples, strict=True))
-        per_row = sum(1 / sample.effective_rows for sample in samples)
-        return float(np.sqrt(0.5 * mean_loss((p, q), samples) * per_row))
+    def noise(self) -> GuideNoise | None:
+        """The noise of an unbiased guide alone."""
+        guide = self.form.guide
+        if self.bandwidth is not None or not guide.unbiased:
+            return None
+        return GuideNoise(self.at_samples, guide.sure_noise, guide.noise_by_theory, self.space.samples)
 
 
 def first_rows(rows: int) -> int:
