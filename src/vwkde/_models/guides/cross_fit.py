@@ -35,6 +35,8 @@ _MANY_ROWS = 2_000
 """Rows of the smaller sample from which they do."""
 _MANY_POINTS = 10_000
 """Points above which the noise of a guide is computed at some of them only."""
+_MOST_OF_MEDIAN = 10.0
+"""Noise by theory at a point, in units of the median, above which it is not believed."""
 _TINY = np.finfo(np.float64).tiny
 _LARGEST = 40.0
 """Largest log ratio of a guide: no sample can show a ratio above e⁴⁰."""
@@ -75,7 +77,8 @@ class CrossFitted:
     def noise_by_theory(self) -> AtBoth | None:
         """The variance of the models at the points that they did not see, or None if there is no theory of it.
 
-        The points that a model has seen are closer to its centre, and would have less noise.
+        The points that a model has seen are closer to its centre, and would have less noise. A point far out, where no
+        theory holds, has no more than so many times that of most.
         """
         known = [model for model in self.models if isinstance(model, NoisyGuide)]
         if self.unseen_by is None or not known or len(known) < len(self.models):
@@ -86,7 +89,7 @@ class CrossFitted:
             for number, model in enumerate(known):
                 rows = unseen_by == number
                 values[rows] = model.noise(points[rows])
-            return values
+            return np.minimum(values, _MOST_OF_MEDIAN * np.median(values))
 
         p, q = (_or_mean(noise, *side) for side in zip(self.points, self.unseen_by, strict=True))
         return p, q
