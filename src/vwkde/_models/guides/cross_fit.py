@@ -85,7 +85,7 @@ class CrossFitted:
             return None
 
         def noise(points: Floats, unseen_by: Ints) -> Floats:
-            values = np.empty(len(points))
+            values = np.zeros(len(points))  # a point that every model has seen counts as without noise
             for number, model in enumerate(known):
                 rows = unseen_by == number
                 values[rows] = model.noise(points[rows])
