@@ -15,7 +15,7 @@ from vwkde._fit.guided_ratio import GuidedRatio, Ratio, tilted_derivatives
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.kernel_pair import make_pair
 from vwkde._fit.products import Residuals, missed_products, most_columns_compared
-from vwkde._fit.spaces import as_given, few_columns, few_components, normal_scores, of_products, whitened
+from vwkde._fit.spaces import as_given, few_columns, few_components, normal_scores, of_products, own_units, whitened
 from vwkde._fit.subspace import find_subspace, project
 from vwkde._fit.weighting import fit_models, fit_weight
 from vwkde._models.derivatives import NO_LOSSES, Losses, Models, fit_derivatives, fit_gaussians
@@ -63,6 +63,7 @@ def fit_auto(
         spaces += [normal_scores(problem, given, tried), given]
         if problem.split is None:
             spaces += few_columns(given, tried, problem.numerics.seed) + few_components(given, tried)
+        spaces += own_units(problem, tried)
     # rows of X and Y and pairs of them may be so far apart that a logistic regression between them tells nothing
     apart = None if problem.split is not None else given
     average = _choose(spaces, _given(problem, bandwidth), subspace and bool(names), problem.numerics, apart)

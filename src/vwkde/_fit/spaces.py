@@ -3,6 +3,7 @@
 - whitened: the guides that do not depend on the axes, and the paper's weight;
 - normal scores: every column mapped to normal scores, then whitened, for skewed and heavy-tailed columns;
 - as given: every column mapped to normal scores and left alone, for guides that split or bend single columns;
+- own units: every column shifted and scaled, for curves of columns, which normal scores would bend;
 - columns: the few of those columns that carry the ratio, if there are such, whitened;
 - components: the first principal components of those columns, if the rows are too few for all columns together;
 - products: those columns and products of them, for guides that bend, split or multiply columns, and the columns of the
@@ -28,7 +29,7 @@ from vwkde._fit.columns import MOST_COLUMNS, informative_columns
 from vwkde._fit.fitted import Problem
 from vwkde._models.gaussian import pooled_covariance
 from vwkde._models.guides import GUIDES
-from vwkde._models.guides.cross_fit import is_affine, shows
+from vwkde._models.guides.cross_fit import has_own_units, is_affine, shows, suits
 from vwkde._runtime.warn import without
 from vwkde.exceptions import DegenerateDataWarning
 
@@ -76,8 +77,22 @@ def as_given(problem: Problem, guides: Guides) -> Space:
     (p, p_weight), (q, q_weight) = (_some_rows(problem, side) for side in (0, 1))
     coordinates = fit_normal_scores(p, q, (p_weight, q_weight))
     samples = _placed(problem, coordinates, problem.split)
-    tried = tuple(guide for guide in guides if not is_affine(guide) and shows(guide, samples))
-    return Space("as given", coordinates, samples, tried, axes_matter=True)
+    tried = (guide for guide in guides if not is_affine(guide) and not has_own_units(guide))
+    shown = tuple(guide for guide in tried if shows(guide, samples))
+    return Space("as given", coordinates, samples, shown, axes_matter=True)
+
+
+def own_units(problem: Problem, guides: Guides) -> list[Space]:
+    """Return the samples with every column shifted and scaled; no space if no guide needs it."""
+    matrix = problem.whitening.matrix
+    if problem.split is not None or matrix.shape[0] != matrix.shape[1]:
+        return []
+    back = np.linalg.inv(matrix)
+    directions = back / np.linalg.norm(back, axis=0)  # whitened columns have variance one
+    samples = project_samples(problem.samples, directions)
+    tried = tuple(guide for guide in guides if has_own_units(guide) and suits(guide, samples))
+    coordinates = Projection(problem.whitening, directions)
+    return [Space("own units", coordinates, samples, tried, axes_matter=True)] if tried else []
 
 
 def _some_rows(problem: Problem, side: int) -> tuple[Array, Floats]:

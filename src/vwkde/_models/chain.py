@@ -36,7 +36,7 @@ _LARGEST_STEP = 1.0
 _RIDGE = 1e-6
 
 
-class _Link(NamedTuple):
+class Link(NamedTuple):
     """One column given those before it: its mean, its log variance by features, and its degrees of freedom."""
 
     line: Floats
@@ -52,7 +52,7 @@ class Chain:
     order: Ints
     centre: Floats
     unit: Floats
-    links: tuple[_Link, ...]
+    links: tuple[Link, ...]
 
     def log_density(self, x: Floats) -> Floats:
         """Return log p, normalised."""
@@ -60,9 +60,9 @@ class Chain:
         logs = np.full(len(x), -np.log(self.unit).sum())
         for j, link in enumerate(self.links):
             before = z[:, :j]
-            log_variance = _features(before)[:, link.used] @ link.log_variance
-            residual = z[:, j] - _with_constant(before) @ link.line
-            logs += _log_student(residual, log_variance, link.freedom)
+            log_variance = scale_features(before)[:, link.used] @ link.log_variance
+            residual = z[:, j] - with_constant(before) @ link.line
+            logs += log_student(residual, log_variance, link.freedom)
         return logs
 
 
@@ -73,15 +73,15 @@ def fit_chains(samples: Samples, order: Ints, shared: bool) -> tuple[Chain, Chai
     z = [(sample.points[:, order] - centre) / unit for sample in samples]
     weights = [sample.weight * sample.effective_rows / sample.weight.sum() for sample in samples]
 
-    def links(j: int) -> list[_Link]:
-        columns = [_Column.of(each[:, :j], each[:, j], weight) for each, weight in zip(z, weights, strict=True)]
-        return _fit_links(columns) if shared else [_fit_links([column])[0] for column in columns]
+    def links(j: int) -> list[Link]:
+        columns = [Column.of(each[:, :j], each[:, j], weight) for each, weight in zip(z, weights, strict=True)]
+        return fit_links(columns) if shared else [fit_links([column])[0] for column in columns]
 
     p, q = zip(*map(links, range(len(order))), strict=True)
     return Chain(order, centre, unit, p), Chain(order, centre, unit, q)
 
 
-class _Column(NamedTuple):
+class Column(NamedTuple):
     """A column of a sample, what its mean and its scale may depend on, and the weights of the rows."""
 
     y: Floats
@@ -90,13 +90,13 @@ class _Column(NamedTuple):
     weight: Floats
 
     @classmethod
-    def of(cls, before: Floats, y: Floats, weight: Floats) -> "_Column":
-        return cls(y, _with_constant(before), _features(before), weight)
+    def of(cls, before: Floats, y: Floats, weight: Floats) -> "Column":
+        return cls(y, with_constant(before), scale_features(before), weight)
 
 
-def _fit_links(columns: list[_Column]) -> list[_Link]:
+def fit_links(columns: list[Column]) -> list[Link]:
     """Fit a column of one or more samples, by turns the mean that they share and the scale of each."""
-    links = [_Link(np.zeros(column.x.shape[1]), *_CONSTANT_SCALE) for column in columns]
+    links = [Link(np.zeros(column.x.shape[1]), *_CONSTANT_SCALE) for column in columns]
     for last in (*[False] * _ROUNDS, True):
         line = _line(columns, links)
         links = [
@@ -105,7 +105,7 @@ def _fit_links(columns: list[_Column]) -> list[_Link]:
     return links
 
 
-def _line(columns: list[_Column], links: list[_Link]) -> Floats:
+def _line(columns: list[Column], links: list[Link]) -> Floats:
     """Return the most likely mean, linear in the columns before, if the scales are known."""
     size = columns[0].x.shape[1]
     products, sums = np.zeros((size, size)), np.zeros(size)
@@ -119,7 +119,7 @@ def _line(columns: list[_Column], links: list[_Link]) -> Floats:
     return np.asarray(np.linalg.solve(products, sums))
 
 
-def _with_scale(column: _Column, link: _Link, last: bool) -> _Link:
+def _with_scale(column: Column, link: Link, last: bool) -> Link:
     """Return a link with its scale fitted; unless it is the last time, features on which it depends enter."""
     features, weight = column.features, column.weight
     squares = (column.y - column.x @ link.line) ** 2
@@ -131,14 +131,14 @@ def _with_scale(column: _Column, link: _Link, last: bool) -> _Link:
     credit = _credit(squares, fitted, freedom)
     entering = np.setdiff1d(_counting(features, features[:, link.used], credit, weight), link.used)
     used = np.append(link.used, entering)
-    return _Link(link.line, used, np.append(log_variance, np.zeros(len(entering))), freedom)
+    return Link(link.line, used, np.append(log_variance, np.zeros(len(entering))), freedom)
 
 
-def _with_constant(x: Floats) -> Floats:
+def with_constant(x: Floats) -> Floats:
     return np.column_stack([np.ones(len(x)), x])
 
 
-def _features(before: Floats) -> Floats:
+def scale_features(before: Floats) -> Floats:
     """Return what the log variance of a column may depend on.
 
     These are a constant, the columns before it, their sizes and, if they are few, waves along them.
@@ -172,7 +172,7 @@ def _climb(features: Floats, squares: Floats, weight: Floats, start: Floats, fre
 
 def _best_freedom(squares: Floats, log_variance: Floats, weight: Floats) -> float:
     roots = np.sqrt(squares)
-    return float(max(_FREEDOMS, key=lambda freedom: weight @ _log_student(roots, log_variance, freedom)))
+    return float(max(_FREEDOMS, key=lambda freedom: weight @ log_student(roots, log_variance, freedom)))
 
 
 def _counting(features: Floats, used: Floats, credit: Floats, weight: Floats) -> Ints:
@@ -184,6 +184,6 @@ def _counting(features: Floats, used: Floats, credit: Floats, weight: Floats) ->
     return np.flatnonzero(np.abs(slope) > _CLEARLY * error)
 
 
-def _log_student(residual: Floats, log_variance: Floats, freedom: float) -> Floats:
+def log_student(residual: Floats, log_variance: Floats, freedom: float) -> Floats:
     """Return the log density of Student's t with a scale whose square is exp(log_variance)."""
     return student_log_density(residual**2 * np.exp(-log_variance), 1, freedom) - 0.5 * log_variance

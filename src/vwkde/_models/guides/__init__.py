@@ -13,6 +13,7 @@ from typing import Any
 
 from vwkde._data.sample import Sample
 from vwkde._models.guides.additive import additive_forms
+from vwkde._models.guides.bends import bend_forms, have_bends
 from vwkde._models.guides.boosting import boosting_forms
 from vwkde._models.guides.boxes import boxes_forms, have_few_columns
 from vwkde._models.guides.curves import curve_forms, have_rows_for_curves
@@ -180,6 +181,15 @@ GUIDES: dict[str, GuideKind] = {
         normal_scores_up_to=0,
         most_rows=20_000,
         suits=have_scatter,
+    ),
+    "bends": GuideKind(
+        bend_forms,
+        fewest_rows=50,
+        affine=False,
+        normal_scores_up_to=0,
+        own_units=True,
+        most_rows=20_000,
+        suits=have_bends,
     ),
     "shared-mixture": GuideKind(
         shared_mixture_forms,

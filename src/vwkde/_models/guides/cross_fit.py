@@ -175,6 +175,11 @@ def is_affine(guide: Any) -> bool:
     return guide is None or (isinstance(guide, str) and GUIDES[guide].affine)
 
 
+def has_own_units(guide: Any) -> bool:
+    """Return whether a guide needs the columns in their own units."""
+    return isinstance(guide, str) and GUIDES[guide].own_units
+
+
 def suits(guide: Any, samples: Samples) -> bool:
     """Return whether a guide is worth trying on these samples, among others."""
     return not isinstance(guide, str) or GUIDES[guide].suits(*samples)

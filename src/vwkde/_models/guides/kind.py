@@ -66,6 +66,8 @@ class GuideKind:
         Whether its error averages out over points, so that averages need not count it.
     normal_scores_up_to
         Largest number of columns with which the guide is also tried on normal scores.
+    own_units
+        Whether the guide needs the columns as they are, but for shift and scale, and not their normal scores.
     most_rows
         Rows of each sample that a model learns from at most; more would cost more and teach it little.
     grows_from
@@ -87,6 +89,7 @@ class GuideKind:
     by_moments: bool = False
     unbiased: bool = False
     normal_scores_up_to: float = np.inf
+    own_units: bool = False
     most_rows: float = np.inf
     grows_from: float = np.inf
     grown: Callable[[Fit, Sample, Sample], Fit] = lambda form, _numerator, _denominator: form
