@@ -9,9 +9,10 @@ from vwkde import DensityRatio
 from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Sample
 from vwkde._models.forward import Forward, counting
-from vwkde._models.guides.bends import bend_forms, fit_bends, have_bends, polynomials, waves_and_products
+from vwkde._models.guides.bends import bend_forms, fit_bends, have_bends
 from vwkde._models.guides.cross_fit import cross_fit
 from vwkde._models.log_loss import log_loss
+from vwkde._models.shared_chain import polynomials, waves_and_products
 
 CURVES = {
     "parabola": lambda x: 0.5 * (x**2 - 1),

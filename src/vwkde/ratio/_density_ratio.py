@@ -27,8 +27,8 @@ class DensityRatio(PlainRatio, html.ShownWhenFitted, BaseEstimator):  # type: ig
         - "gaussian", "shared-gaussian" (with one covariance), "shrunk-gaussian", "student" (heavy tails), "independent"
           (linear mixtures of independent columns), "mixture", "paired-mixture" (both start from a common one),
           "shared-mixture" (the same clusters in both samples, in other proportions), "scatter" (the scatter of columns
-          depends on those before), "bends" (columns follow curves of others), "lump" (a few rows, in clusters or far
-          out, that one sample lacks): models of both densities.
+          depends on those before), "bends" (columns follow curves of others), "windows" (columns are steps of one
+          series), "lump" (a few rows, in clusters or far out, that one sample lacks): models of both densities.
         - "logistic", "line" (without a ridge), "waves" (sines along a few directions), "radial" (a curve of the
           distance from the centre), "additive", "curves" (a polynomial of each column, without a ridge), "dependence"
           (all products of two bent columns), "boosting", "boxes" (a table of cells between edges), "network" (two

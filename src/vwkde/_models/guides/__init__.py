@@ -37,6 +37,7 @@ from vwkde._models.guides.radial import fit_radial, have_shells
 from vwkde._models.guides.scatter import have_scatter, scatter_forms
 from vwkde._models.guides.shared_mixture import have_clusters, shared_mixture_forms
 from vwkde._models.guides.waves import have_waves, wave_forms
+from vwkde._models.guides.windows import have_windows, windows_forms
 
 
 def _always(*forms: Fit) -> Callable[[Sample, Sample], tuple[Fit, ...]]:
@@ -96,7 +97,7 @@ GUIDES: dict[str, GuideKind] = {
         suits=have_waves,
     ),
     "radial": GuideKind(_always(fit_radial), fewest_rows=200, affine=True, most_rows=50_000, suits=have_shells),
-    # With many columns modes are hardly ever found in the normal scores, and the search is expensive.
+    # With many columns few rows hardly ever show modes in the normal scores, and the search is expensive.
     "mixture": GuideKind(
         mixture_forms, fewest_rows=100, affine=True, normal_scores_up_to=10, most_rows=20_000, fewer_than=_MANY_ROWS
     ),
@@ -104,7 +105,7 @@ GUIDES: dict[str, GuideKind] = {
         paired_mixture_forms,
         fewest_rows=_MANY_ROWS,
         affine=True,
-        normal_scores_up_to=10,
+        normal_scores_up_to=20,
         most_rows=200_000,
         grows_from=1,
         grown=grown_pair,
@@ -190,6 +191,15 @@ GUIDES: dict[str, GuideKind] = {
         own_units=True,
         most_rows=20_000,
         suits=have_bends,
+    ),
+    "windows": GuideKind(
+        windows_forms,
+        fewest_rows=30,
+        affine=False,
+        normal_scores_up_to=0,
+        own_units=True,
+        most_rows=20_000,
+        suits=have_windows,
     ),
     "shared-mixture": GuideKind(
         shared_mixture_forms,

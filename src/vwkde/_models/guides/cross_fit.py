@@ -37,7 +37,6 @@ _MANY_POINTS = 10_000
 """Points above which the noise of a guide is computed at some of them only."""
 _MOST_OF_MEDIAN = 10.0
 """Noise by theory at a point, in units of the median, above which it is not believed."""
-_TINY = np.finfo(np.float64).tiny
 _LARGEST = 40.0
 """Largest log ratio of a guide: no sample can show a ratio above e⁴⁰."""
 
@@ -103,7 +102,7 @@ class CrossFitted:
         known = [each for each in (self.noise, self.noise_by_theory) if each is not None]
         smaller = [min(each, key=np.mean) for each in zip(*known, strict=True)]
         p, q = (
-            noise * min(1.0, np.var(u) / max(noise.mean(), _TINY))
+            noise * (np.var(u) / noise.mean()) if noise.mean() > np.var(u) else noise
             for noise, u in zip(smaller, self.at_samples, strict=True)
         )
         return p, q
