@@ -65,6 +65,17 @@ def test_the_default_knows_windows_of_many_steps(columns, rows, p, q):
         assert estimate.interval[0] < truth < estimate.interval[1]
 
 
+def test_the_guide_can_be_named():
+    """Whitened columns are no steps any more; the guide gets those that were given."""
+    p, q = windows(0.6, 300, 12, 1), windows(0.3, 300, 12, 2)
+    ratio = vwkde.DensityRatio(guide="windows").fit(p, q)
+    new = windows(0.6, 500, 12, 3)
+    assert np.corrcoef(ratio.log_ratio(new), log_ratio(new, 0.6, 0.3))[0, 1] > 0.95
+    truth = log_ratio(windows(0.6, 100_000, 12, 9), 0.6, 0.3).mean()
+    estimate = ratio.divergence("kl")
+    assert abs(estimate.value - truth) < 4 * estimate.standard_error
+
+
 def test_volatility_that_remembers_shows_in_few_windows():
     estimate = vwkde.kl_divergence(volatile(0.5, 200, 20, 0), volatile(0.2, 200, 20, 1))
     assert estimate.interval[0] < 0.51 < estimate.interval[1]

@@ -96,9 +96,8 @@ def fit_named(guide: Any, problem: Problem, settings: WeightSettings, bandwidth:
             DegenerateDataWarning,
         )
     guide = None if problem.degenerate or problem.rows < FEWEST_ROWS else guide
-    average = _choose(
-        [whitened(problem, (guide,))], _given(problem, bandwidth), subspace and guide is not None, problem.numerics
-    )
+    spaces = own_units(problem, (guide,)) or [whitened(problem, (guide,))]
+    average = _choose(spaces, _given(problem, bandwidth), subspace and guide is not None, problem.numerics)
     if problem.degenerate:
         return Fitted(problem.samples, average, problem.gaussians, problem.numerics, degenerate=True)
     main = average.main

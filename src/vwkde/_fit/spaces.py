@@ -83,14 +83,17 @@ def as_given(problem: Problem, guides: Guides) -> Space:
 
 
 def own_units(problem: Problem, guides: Guides) -> list[Space]:
-    """Return the samples with every column shifted and scaled; no space if no guide needs it."""
+    """Return the samples with every column shifted and scaled, and the guides that need it; no space if none does.
+
+    A guide that is alone was asked for; of several those are tried that suit the samples.
+    """
     matrix = problem.whitening.matrix
     if problem.split is not None or matrix.shape[0] != matrix.shape[1]:
         return []
     back = np.linalg.inv(matrix)
     directions = back / np.linalg.norm(back, axis=0)  # whitened columns have variance one
     samples = project_samples(problem.samples, directions)
-    tried = tuple(guide for guide in guides if has_own_units(guide) and suits(guide, samples))
+    tried = tuple(g for g in guides if has_own_units(g) and (len(guides) == 1 or suits(g, samples)))
     coordinates = Projection(problem.whitening, directions)
     return [Space("own units", coordinates, samples, tried, axes_matter=True)] if tried else []
 
