@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 _FEWEST_COLUMNS = 6
 _MOST_LAGS = 6
-_MOST_STEPS = 50_000
+_MOST_STEPS = 100_000
 """Steps of each sample that a regression learns from at most."""
 _UNEVEN = 2.5
 """Mean squared standard error by which columns may differ from their mean, and correlations from that of their lag."""
