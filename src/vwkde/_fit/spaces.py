@@ -24,7 +24,7 @@ from vwkde._coordinates.projection import Projection, project_samples
 from vwkde._coordinates.whitening import Whitening, fit_whitening
 from vwkde._data.sample import Sample
 from vwkde._data.validation import Array
-from vwkde._fit.candidates import Coordinates, Space
+from vwkde._fit.candidates import MOST_ROWS, Coordinates, Space
 from vwkde._fit.columns import MOST_COLUMNS, informative_columns
 from vwkde._fit.fitted import Problem
 from vwkde._models.gaussian import pooled_covariance
@@ -92,10 +92,14 @@ def own_units(problem: Problem, guides: Guides) -> list[Space]:
         return []
     back = np.linalg.inv(matrix)
     directions = back / np.linalg.norm(back, axis=0)  # whitened columns have variance one
+    random = np.random.default_rng(problem.numerics.seed)
+    p, q = (sample.thinned(MOST_ROWS, random) for sample in problem.samples)
+    few = project_samples((p, q), directions)
+    tried = tuple(g for g in guides if has_own_units(g) and (len(guides) == 1 or suits(g, few)))
+    if not tried:
+        return []
     samples = project_samples(problem.samples, directions)
-    tried = tuple(g for g in guides if has_own_units(g) and (len(guides) == 1 or suits(g, samples)))
-    coordinates = Projection(problem.whitening, directions)
-    return [Space("own units", coordinates, samples, tried, axes_matter=True)] if tried else []
+    return [Space("own units", Projection(problem.whitening, directions), samples, tried, axes_matter=True)]
 
 
 def _some_rows(problem: Problem, side: int) -> tuple[Array, Floats]:

@@ -107,6 +107,8 @@ def _is_even(sample: Sample) -> bool:
     rows, share = sample.effective_rows, sample.weight / sample.weight.sum()
     mean, covariance = sample.mean_and_covariance()
     variance = np.diag(covariance)
+    if not variance.all():
+        return False
     squares = (sample.points - mean) ** 2
     error = share @ (squares - share @ squares) ** 2 / rows
     of_means = (mean - mean.mean()) ** 2 / (variance.mean() / rows)
@@ -126,7 +128,8 @@ def _remembers(sample: Sample) -> bool:
 
 def _clear_mean(values: Floats, sample: Sample) -> float:
     """Return by how many standard errors a mean over rows differs from zero."""
-    return float(abs(np.average(values, weights=sample.weight)) / np.sqrt(sample.variance_of_mean(values)))
+    error = np.sqrt(sample.variance_of_mean(values))
+    return float(abs(np.average(values, weights=sample.weight)) / max(error, np.finfo(np.float64).tiny))
 
 
 def _lags(sample: Sample) -> int:
