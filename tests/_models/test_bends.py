@@ -111,6 +111,7 @@ def test_shift_scale_and_order_of_columns_change_nothing(curves):
     p, q = bent(400, 1.0, curve, 1), bent(400, 0.4, curve, 2)
     samples = sample(p), sample(q)
     given = cross_fit("bends", samples, 0).at_samples
+    assert min(np.abs(each).max() for each in given) > 1
     moved = np.array([2, 0, 3, 1])
     others = tuple(sample(1e3 * x[:, moved] * [1, 2, 3, 1e-3] - 7) for x in (p, q))
     for one, other in zip(given, cross_fit("bends", others, 0).at_samples, strict=True):

@@ -58,18 +58,22 @@ class Windows:
 
 def windows_forms(numerator: Sample, denominator: Sample) -> tuple[Fit, ...]:
     """Return the guide with powers of the steps before, and with waves."""
-    lags = max(_lags(sample) for sample in (numerator, denominator))
+    lags = max(_lags(_some_rows(sample)) for sample in (numerator, denominator))
     return tuple(partial(fit_windows, lags, curves) for curves in (polynomials, waves_and_products))
 
 
 def fit_windows(lags: int, curves: Curves, numerator: Sample, denominator: Sample) -> Windows:
     """Return the guide from regressions of a step on up to so many before it."""
-    most = max(2, _MOST_STEPS // numerator.points.shape[1])
-    p, q = (sample.thinned(most, np.random.default_rng(0)) for sample in (numerator, denominator))
+    p, q = _some_rows(numerator), _some_rows(denominator)
     means, variances = zip(*(_mean_and_variance(sample) for sample in (p, q)), strict=True)
     centre, unit = float(np.mean(means)), float(np.sqrt(np.mean(variances)))
     links = (_steps(p, q, k, centre, unit).link(k, curves, own_scale=True) for k in range(lags + 1))
     return Windows(centre, unit, tuple(links))
+
+
+def _some_rows(sample: Sample) -> Sample:
+    most = max(2, _MOST_STEPS // sample.points.shape[1])
+    return sample.thinned(most, np.random.default_rng(0))
 
 
 def _mean_and_variance(sample: Sample) -> tuple[float, float]:
