@@ -48,7 +48,7 @@ def fit_many_trees(plan: Plan, numerator: Sample, denominator: Sample) -> ManyTr
     start = log_odds_at_start(sign, weight)
     nodes = np.zeros((plan.rounds, 2 * plan.leaves - 1, 3), dtype=np.int32)
     values = np.zeros(nodes.shape[:2])
-    sums = np.empty((plan.leaves + 1, len(steps), plan.steps, 3))
+    sums = np.empty((plan.leaves, len(steps), plan.steps, 3))
     at_rows, constants = np.full(len(sign), start), np.array([RATE, RIDGE, FEWEST])
     grow_trees(steps, (sign > 0).astype(np.float64), weight, at_rows, constants, sums, nodes, values)
     return ManyTrees(start, nodes, values, most_log_odds(len(sign)))

@@ -1,4 +1,7 @@
-"""The compiled training of a network with two hidden layers: all of its steps, without the interpreter's lock."""
+"""The compiled training of a network with two hidden layers: all of its steps, without the interpreter's lock.
+
+Loops are written out where whole rows or arrays would do: copying a row takes seconds to compile.
+"""
 
 import math
 
@@ -20,6 +23,22 @@ def _activate(z, bias, passed, slope):  # type: ignore[no-untyped-def]
             gate = _ONE / (_ONE + exp2(-_TO_BASE_TWO * value))
             passed[i, j] = value * gate
             slope[i, j] = gate * (_ONE + value * (_ONE - gate))
+
+
+@compiled("contract", inner=True)
+def _take(x, chosen, rows):  # type: ignore[no-untyped-def]
+    """Copy the chosen rows."""
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            rows[i, j] = x[chosen[i], j]
+
+
+@compiled("contract", inner=True)
+def _multiply(z, by):  # type: ignore[no-untyped-def]
+    """Multiply each number by another one."""
+    for i in range(z.shape[0]):
+        for j in range(z.shape[1]):
+            z[i, j] *= by[i, j]
 
 
 @compiled("contract", inner=True)
@@ -63,8 +82,7 @@ def train(x, signed_weight, batches, parameters, width, schedule, adam):  # type
     passed_twice, passed_twice_slope = np.empty_like(z), np.empty_like(z)
     for step in range(batches.shape[0]):
         batch = batches[step]
-        for i in range(size):
-            rows[i] = x[batch[i]]
+        _take(x, batch, rows)
         np.dot(rows, first, z)
         _activate(z, parameters[a:b], passed, passed_slope)
         np.dot(passed, second, z)
@@ -83,7 +101,7 @@ def train(x, signed_weight, batches, parameters, width, schedule, adam):  # type
         np.dot(passed.T, z, second_slope)
         _set_sums(z, slope[c:d])
         np.dot(z, second.T, passed)
-        passed *= passed_slope
+        _multiply(passed, passed_slope)
         np.dot(rows.T, passed, first_slope)
         _set_sums(passed, slope[a:b])
         _step(parameters, slope, mean, square, schedule[step], adam)

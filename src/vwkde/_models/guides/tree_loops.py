@@ -11,51 +11,51 @@ from vwkde._compute.compile import compiled
 
 
 @compiled("contract", inner=True)
-def _set_sums(sums, leaf, steps, rows, start, end, slope, curvature):  # type: ignore[no-untyped-def]
-    """Write the sums of slopes, curvatures and ones over the rows of a leaf, by column and step."""
+def _set_sums(sums, at, steps, rows, start, end, slope, curvature):  # type: ignore[no-untyped-def]
+    """Write the sums of slopes, curvatures and ones over some rows, by column and step."""
     for column in range(sums.shape[1]):
         for step in range(sums.shape[2]):
             for term in range(3):
-                sums[leaf, column, step, term] = 0.0
+                sums[at, column, step, term] = 0.0
         for place in range(start, end):
             row = rows[place]
             step = steps[column, row]
-            sums[leaf, column, step, 0] += slope[row]
-            sums[leaf, column, step, 1] += curvature[row]
-            sums[leaf, column, step, 2] += 1.0
+            sums[at, column, step, 0] += slope[row]
+            sums[at, column, step, 1] += curvature[row]
+            sums[at, column, step, 2] += 1.0
 
 
 @compiled("contract", inner=True)
-def _subtract(sums, leaf, from_leaf, into):  # type: ignore[no-untyped-def]
-    """Write the sums of a leaf minus those of another one."""
+def _subtract(sums, part, whole):  # type: ignore[no-untyped-def]
+    """Subtract the sums of a part of a leaf from those of the whole leaf."""
     for column in range(sums.shape[1]):
         for step in range(sums.shape[2]):
             for term in range(3):
-                sums[into, column, step, term] = sums[from_leaf, column, step, term] - sums[leaf, column, step, term]
+                sums[whole, column, step, term] -= sums[part, column, step, term]
 
 
 @compiled("contract", inner=True)
-def _whole(sums, leaf):  # type: ignore[no-untyped-def]
+def _whole(sums, at):  # type: ignore[no-untyped-def]
     """Return the sums over all rows of a leaf."""
     slope, curvature, count = 0.0, 0.0, 0.0
     for step in range(sums.shape[2]):
-        slope += sums[leaf, 0, step, 0]
-        curvature += sums[leaf, 0, step, 1]
-        count += sums[leaf, 0, step, 2]
+        slope += sums[at, 0, step, 0]
+        curvature += sums[at, 0, step, 1]
+        count += sums[at, 0, step, 2]
     return slope, curvature, count
 
 
 @compiled("contract", inner=True)
-def _find_split(sums, leaf, ridge, fewest, gains, splits):  # type: ignore[no-untyped-def]
-    """Write what the best split of a leaf gains, its column and its step."""
-    whole_slope, whole_curvature, whole_count = _whole(sums, leaf)
+def _find_split(sums, at, ridge, fewest, gains, splits, leaf):  # type: ignore[no-untyped-def]
+    """Write what the best split of a leaf gains, its column and its step; `at` is where its sums are."""
+    whole_slope, whole_curvature, whole_count = _whole(sums, at)
     highest = 0.0
     for column in range(sums.shape[1]):
         slope, curvature, count = 0.0, 0.0, 0.0
         for step in range(sums.shape[2]):
-            slope += sums[leaf, column, step, 0]
-            curvature += sums[leaf, column, step, 1]
-            count += sums[leaf, column, step, 2]
+            slope += sums[at, column, step, 0]
+            curvature += sums[at, column, step, 1]
+            count += sums[at, column, step, 2]
             if count >= fewest and whole_count - count >= fewest:
                 above = whole_slope - slope
                 fall = slope * slope / (curvature + ridge) + above * above / (whole_curvature - curvature + ridge)
@@ -88,50 +88,54 @@ def grow_trees(steps, is_numerator, weight, log_odds, constants, sums, nodes, va
     """Grow trees on rows of whole numbers, (columns, rows), one after the other.
 
     `log_odds` are those at the rows before the first tree, and are changed. `constants` are the rate, the ridge and the
-    fewest rows of a leaf. `sums` is memory for (leaves + 1, columns, steps, 3) numbers. Of each node, (trees, nodes, 3)
-    are written: column and step of a split, and the number of the first of two children, zero for a leaf; and the
-    values of leaves, (trees, nodes).
+    fewest rows of a leaf. `sums` is memory for (leaves, columns, steps, 3) numbers. Of each node, (trees, nodes, 3) are
+    written: column and step of a split, and the number of the first of two children, zero for a leaf; and the values of
+    leaves, (trees, nodes).
+
+    Of each leaf `places` has its first row, its last one, its node, where its sums are, and whether its best split is
+    known.
     """
     rate, ridge, fewest = constants[0], constants[1], constants[2]
-    leaves, count = sums.shape[0] - 1, steps.shape[1]
+    leaves, count = sums.shape[0], steps.shape[1]
     slope, curvature = np.empty(count, np.float32), np.empty(count, np.float32)
     rows, spare = np.empty(count, np.int32), np.empty(count, np.int32)
-    gains, splits, places = np.empty(leaves), np.empty((leaves, 2), np.int32), np.empty((leaves, 3), np.int32)
+    gains, splits, places = np.empty(leaves), np.empty((leaves, 2), np.int64), np.empty((leaves, 5), np.int64)
     for tree in range(values.shape[0]):
         for row in range(count):
             chance = 1.0 / (1.0 + math.exp(-log_odds[row]))
             slope[row] = weight[row] * (chance - is_numerator[row])
             curvature[row] = weight[row] * chance * (1.0 - chance)
             rows[row] = row
-        places[0, 0], places[0, 1], places[0, 2] = 0, count, 0
-        _set_sums(sums, 0, steps, rows, 0, count, slope, curvature)
-        _find_split(sums, 0, ridge, fewest, gains, splits)
+        for term in range(5):
+            places[0, term] = 0
+        places[0, 1] = count
+        _set_sums(sums, places[0, 3], steps, rows, places[0, 0], places[0, 1], slope, curvature)
         grown = 1
         while grown < leaves:
-            leaf = 0
-            for other in range(grown):
-                if gains[other] > gains[leaf]:
-                    leaf = other
-            if gains[leaf] <= 0:
+            best = 0
+            for leaf in range(grown):
+                if not places[leaf, 4]:
+                    _find_split(sums, places[leaf, 3], ridge, fewest, gains, splits, leaf)
+                    places[leaf, 4] = 1
+                if gains[leaf] > gains[best]:
+                    best = leaf
+            if gains[best] <= 0:
                 break
-            start, end, node = places[leaf, 0], places[leaf, 1], places[leaf, 2]
-            middle = _split(rows, start, end, steps, splits[leaf, 0], splits[leaf, 1], spare)
-            nodes[tree, node, 0], nodes[tree, node, 1] = splits[leaf, 0], splits[leaf, 1]
+            start, end, node, whole = places[best, 0], places[best, 1], places[best, 2], places[best, 3]
+            middle = _split(rows, start, end, steps, splits[best, 0], splits[best, 1], spare)
+            nodes[tree, node, 0], nodes[tree, node, 1] = splits[best, 0], splits[best, 1]
             nodes[tree, node, 2] = 2 * grown - 1
-            places[leaf, 1], places[leaf, 2] = middle, 2 * grown - 1
-            places[grown, 0], places[grown, 1], places[grown, 2] = middle, end, 2 * grown
-            if end - middle < middle - start:  # the sums of the larger part are what the smaller one leaves
-                _set_sums(sums, grown, steps, rows, middle, end, slope, curvature)
-                _subtract(sums, grown, leaf, leaf)
-            else:
-                _set_sums(sums, leaves, steps, rows, start, middle, slope, curvature)
-                _subtract(sums, leaves, leaf, grown)
-                _subtract(sums, grown, leaf, leaf)
-            _find_split(sums, leaf, ridge, fewest, gains, splits)
-            _find_split(sums, grown, ridge, fewest, gains, splits)
+            # the sums of the smaller part are new, those of the larger one are what it leaves
+            above_is_smaller = end - middle < middle - start
+            places[best, 1], places[best, 2], places[best, 4] = middle, 2 * grown - 1, 0
+            places[grown, 0], places[grown, 1], places[grown, 2], places[grown, 4] = middle, end, 2 * grown, 0
+            places[best, 3], places[grown, 3] = (whole, grown) if above_is_smaller else (grown, whole)
+            first, last = (middle, end) if above_is_smaller else (start, middle)
+            _set_sums(sums, grown, steps, rows, first, last, slope, curvature)
+            _subtract(sums, grown, whole)
             grown += 1
         for leaf in range(grown):
-            whole_slope, whole_curvature, _ = _whole(sums, leaf)
+            whole_slope, whole_curvature, _ = _whole(sums, places[leaf, 3])
             value = -rate * whole_slope / (whole_curvature + ridge)
             values[tree, places[leaf, 2]] = value
             for place in range(places[leaf, 0], places[leaf, 1]):
