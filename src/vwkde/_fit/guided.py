@@ -9,13 +9,25 @@ import numpy as np
 from vwkde._fit.averaging import Average, Member, average_of
 from vwkde._fit.bandwidth import pair_bandwidth
 from vwkde._fit.candidates import Candidate, Space, WeightTrial, find_candidates
+from vwkde._fit.derived import missed_columns
 from vwkde._fit.few_centres import level_by_all_rows, with_few_centres
 from vwkde._fit.fitted import Fitted, Problem
 from vwkde._fit.guided_ratio import GuidedRatio, Ratio, tilted_derivatives
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.kernel_pair import make_pair
 from vwkde._fit.products import Residuals, missed_products, most_columns_compared
-from vwkde._fit.spaces import as_given, few_columns, few_components, normal_scores, of_products, own_units, whitened
+from vwkde._fit.spaces import (
+    as_given,
+    few_columns,
+    few_components,
+    normal_scores,
+    of_derived,
+    of_products,
+    on_circles,
+    own_units,
+    rows_as_given,
+    whitened,
+)
 from vwkde._fit.subspace import find_subspace, project
 from vwkde._fit.weighting import fit_models, fit_weight
 from vwkde._models.derivatives import NO_LOSSES, Losses, Models, fit_derivatives, fit_gaussians
@@ -63,10 +75,11 @@ def fit_auto(
         spaces += [normal_scores(problem, given, tried), given]
         if problem.split is None:
             spaces += few_columns(given, tried, problem.numerics.seed) + few_components(given, tried)
+            spaces += on_circles(problem, given, tried)
         spaces += own_units(problem, tried)
     # rows of X and Y and pairs of them may be so far apart that a logistic regression between them tells nothing
     apart = None if problem.split is not None else given
-    average = _choose(spaces, _given(problem, bandwidth), subspace and bool(names), problem.numerics, apart)
+    average = _choose(spaces, _given(problem, bandwidth), subspace and bool(names), problem, apart)
     samples = average.main.ratio.samples
     if samples[0] is not problem.samples[0]:
         with without(DegenerateDataWarning):  # columns as given may be constant, or copies of each other
@@ -97,7 +110,7 @@ def fit_named(guide: Any, problem: Problem, settings: WeightSettings, bandwidth:
         )
     guide = None if problem.degenerate or problem.rows < FEWEST_ROWS else guide
     spaces = own_units(problem, (guide,)) or [whitened(problem, (guide,))]
-    average = _choose(spaces, _given(problem, bandwidth), subspace and guide is not None, problem.numerics)
+    average = _choose(spaces, _given(problem, bandwidth), subspace and guide is not None, problem)
     if problem.degenerate:
         return Fitted(problem.samples, average, problem.gaussians, problem.numerics, degenerate=True)
     main = average.main
@@ -113,13 +126,15 @@ def _given(problem: Problem, bandwidth: float | str) -> float | None:
 
 
 def _choose(
-    spaces: list[Space], bandwidth: float | None, project_too: bool, numerics: Numerics, given: Space | None = None
+    spaces: list[Space], bandwidth: float | None, project_too: bool, problem: Problem, given: Space | None = None
 ) -> Average:
     """Return the combination of the best candidates in some spaces.
 
     With `project_too` the first space may give way to a few of its directions, if a guide does not depend on the axes.
-    If the columns as `given` are there, they may be joined by products of them, and averages use the stack.
+    If the columns as `given` are there, they may be joined by others that are derived from them, then by products of
+    them, and averages use the stack.
     """
+    numerics = problem.numerics
     thinned = [space.thinned(numerics.seed) for space in spaces]
     candidates = [c for space in thinned for c in find_candidates(space, bandwidth, numerics)]
     if project_too and any(map(is_affine, spaces[0].guides)):
@@ -129,18 +144,32 @@ def _choose(
             in_subspace = subspace.candidates(thinned[0], bandwidth, numerics)
             candidates = [c for c in candidates if c.axes_matter] + in_subspace
     if given and bandwidth is None:
-        more = _with_missed_products(given, spaces[0], candidates, numerics.seed)
-        candidates += [c for space in more for c in find_candidates(space.thinned(numerics.seed), None, numerics)]
-        spaces = [*spaces, *more]
+        guides = *spaces[0].guides, *given.guides
+        for find in (_with_missed_columns, _with_missed_products):
+            more = find(problem, given, guides, candidates)
+            candidates += [c for space in more for c in find_candidates(space.thinned(numerics.seed), None, numerics)]
+            spaces = [*spaces, *more]
     return average_of(candidates, spaces, bandwidth, numerics, stacked=given is not None)
 
 
-def _with_missed_products(given: Space, whitened: Space, candidates: list[Candidate], seed: int) -> list[Space]:
+def _with_missed_columns(
+    problem: Problem, given: Space, guides: tuple[Any, ...], candidates: list[Candidate]
+) -> list[Space]:
+    """Return spaces of derived columns that the best candidate misses."""
+    seed = problem.numerics.seed
+    samples, best = given.thinned(seed).samples, min(candidates, key=lambda c: c.loss)
+    derived = missed_columns(*rows_as_given(problem, seed), Residuals.of(best.at_samples, samples))
+    return of_derived(problem, given, derived, guides)
+
+
+def _with_missed_products(
+    problem: Problem, given: Space, guides: tuple[Any, ...], candidates: list[Candidate]
+) -> list[Space]:
     """Return spaces of products of columns that the best simple candidate misses, if the best of all misses some."""
-    samples = given.thinned(seed).samples
+    samples = given.thinned(problem.numerics.seed).samples
     simple = [c for c in candidates if c.bandwidth is None and c.form.guide.form in _SIMPLE]
     residuals = (Residuals.of(min(some, key=lambda c: c.loss).at_samples, samples) for some in (simple, candidates))
-    return of_products(given, missed_products(samples, *residuals), (*whitened.guides, *given.guides))
+    return of_products(given, missed_products(samples, *residuals), guides)
 
 
 def _trial_derivatives(problem: Problem, settings: WeightSettings) -> tuple[Models, Losses]:

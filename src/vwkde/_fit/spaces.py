@@ -7,7 +7,9 @@
 - columns: the few of those columns that carry the ratio, if there are such, whitened;
 - components: the first principal components of those columns, if the rows are too few for all columns together;
 - products: those columns and products of them, for guides that bend, split or multiply columns, and the columns of the
-  first product, whitened; only if other candidates miss the products.
+  first product, whitened; only if other candidates miss the products;
+- circles: columns that look like angles become cosines and sines, so that products of them know their differences;
+- derived: the columns as given, and sums or differences of two of them or heaps of values that other candidates miss.
 """
 
 from dataclasses import replace
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute import parallel
 from vwkde._coordinates.axes import principal_axes
+from vwkde._coordinates.derived import Derived, OnCircles, WithDerived, period_of, values_of
 from vwkde._coordinates.normal_scores import WhitenedScores, fit_normal_scores, fit_scores_in_blocks
 from vwkde._coordinates.products import Product, WithProducts, add_products
 from vwkde._coordinates.projection import Projection, project_samples
@@ -44,6 +47,10 @@ _MANY_CORRELATIONS = 2.0
 _MOST_COMPONENTS = 8
 _WITH_PRODUCTS = ("logistic", "additive", "boosting")
 """Guides that are tried on columns and products of them."""
+_ON_CIRCLES = ("logistic", "line")
+"""Guides that are tried where angles are places on circles: Gaussians without a bias elsewhere have one there."""
+_WITH_DERIVED = ("logistic", "line", "additive", "curves", "boosting")
+"""Guides that are tried on columns and others that are derived from them."""
 
 
 def whitened(problem: Problem, guides: Guides) -> Space:
@@ -148,6 +155,64 @@ def of_products(given: Space, products: tuple[Product, ...], guides: Guides) -> 
     if len(columns) < min(given.samples[0].points.shape[1], MOST_COLUMNS + 1):
         spaces.append(_of_columns("columns of a product", given, np.array(columns), guides))
     return spaces
+
+
+def on_circles(problem: Problem, given: Space, guides: Guides) -> list[Space]:
+    """Return the samples with angles as places on circles, other columns as given; no space if there are no angles."""
+    p, q = rows_as_given(problem, problem.numerics.seed)
+    both = np.concatenate([p, q])
+    periods = {k: period for k, column in enumerate(both.T) if (period := period_of(column)) is not None}
+    if not periods:
+        return []
+    coordinates = OnCircles(given.coordinates, periods)
+
+    def placed(side: int) -> Sample:
+        sample = given.samples[side]
+        others = np.delete(sample.points, list(periods), axis=1)
+        places = parallel.take_rows(coordinates.places(problem.held.data[side]), sample.rows)
+        return _with_points(sample, np.column_stack([others, places]), coordinates)
+
+    tried = tuple(guide for guide in guides if guide in _ON_CIRCLES or not isinstance(guide, str | None))
+    return [Space("circles", coordinates, (placed(0), placed(1)), tried, axes_matter=True)]
+
+
+def of_derived(problem: Problem, given: Space, derived: tuple[Derived, ...], guides: Guides) -> list[Space]:
+    """Return the samples with derived columns beside those as given."""
+    tried = tuple(guide for guide in guides if guide in _WITH_DERIVED or not isinstance(guide, str | None))
+    if not derived or not tried:
+        return []
+    weights = tuple(_some_rows(problem, side) for side in (0, 1))
+    (p, p_weight), (q, q_weight) = ((values_of(derived, x), weight) for x, weight in weights)
+    coordinates = WithDerived(given.coordinates, derived, fit_normal_scores(p, q, (p_weight, q_weight)))
+
+    def placed(side: int) -> Sample:
+        sample = given.samples[side]
+        further = parallel.take_rows(coordinates.further(problem.held.data[side]), sample.rows)
+        return _with_points(sample, np.column_stack([sample.points, further]), coordinates)
+
+    samples, columns = (placed(0), placed(1)), given.samples[0].points.shape[1]
+    alone = np.eye(samples[0].points.shape[1])[:, columns:]
+    return [
+        Space("derived", coordinates, samples, tried, axes_matter=True),
+        Space(
+            "derived alone", Projection(coordinates, alone), project_samples(samples, alone), tried, axes_matter=True
+        ),
+    ]
+
+
+def rows_as_given(problem: Problem, seed: int) -> tuple[Floats, Floats]:
+    """Return the rows, as they were given, by which all candidates are compared first."""
+    one, other = (replace(each, points=each.rows[:, None].astype(np.float64)) for each in problem.samples)
+    numbered = Space("numbers", np.asarray, (one, other), ()).thinned(seed).samples
+    p, q = (
+        np.asarray(data[sample.points[:, 0].astype(np.intp)], dtype=np.float64)
+        for data, sample in zip(problem.held.data, numbered, strict=True)
+    )
+    return p, q
+
+
+def _with_points(sample: Sample, points: Floats, coordinates: Coordinates) -> Sample:
+    return replace(sample, points=points, rest=sample.rest and replace(sample.rest, coordinates=coordinates))
 
 
 def _of_columns(name: str, given: Space, columns: Ints, guides: Guides) -> Space:

@@ -28,6 +28,7 @@ from vwkde._models.guides.lump_search import crowded_rows, outer_rows
 from vwkde._models.student import StudentModel, fit_student
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 _MOST_COMPONENTS = 3
 _LARGEST_SHARE = 0.1
@@ -121,9 +122,10 @@ def _add_components(
 ) -> Lump | None:
     """Return a lump with the components that searches lead to, each from rows that belong to none of those before."""
     while lump is None or len(lump.components) < _MOST_COMPONENTS:
-        left = sample if lump is None else _left(lump, sample)
-        if len(left) < len(sample) / 2:
+        free = np.arange(len(sample)) if lump is None else _free_rows(lump, sample)
+        if len(free) < len(sample) / 2:
             break
+        left = sample.subset(free)
         starts = [rows for find in searches if (rows := find(left, other)) is not None]
         grown = [each for rows in starts if (each := _grow(sample, density, rows, lump)) is not None]
         if not grown:
@@ -132,9 +134,9 @@ def _add_components(
     return lump
 
 
-def _left(lump: Lump, sample: Sample) -> Sample:
+def _free_rows(lump: Lump, sample: Sample) -> Ints:
     """Return the rows of a sample that hardly belong to any component."""
-    return sample.subset(np.flatnonzero(_belongs(lump.shares, lump.log_odds(sample.points)).sum(axis=0) < 0.5))
+    return np.flatnonzero(_belongs(lump.shares, lump.log_odds(sample.points)).sum(axis=0) < 0.5)
 
 
 def _density(sample: Sample) -> StudentModel | GaussianModel:

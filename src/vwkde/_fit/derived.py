@@ -1,0 +1,128 @@
+"""Derived columns by which the samples differ where the best model sees nothing.
+
+How far two columns are apart, their sum, and heaps of values are no products and no curves of single columns, so models
+of normal scores see little of them. Where columns are in one unit, as the steps of a series or the places of particles
+are, a curve that all of them share, or all of their distances, shows what no single one does. All of these are compared
+by what the best model leaves unexplained, apart from curves of single columns. The threshold is so high that equal
+samples hardly ever pass it.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc
+
+from vwkde._coordinates.derived import Combination, Derived, Parts, find_heaps, shared_curves
+from vwkde._fit.products import Residuals
+
+Floats = NDArray[np.float64]
+
+_FEWEST_ROWS = 100
+_MOST_COLUMNS = 20
+"""Columns up to which all pairs of them are compared."""
+_FEWEST_VALUES = 12
+"""Different values of a column whose sums and differences with others are compared."""
+_FEWEST_SHARED = 3
+"""Columns from which they may share a curve."""
+_SAME_UNIT = 2.0
+"""Factor by which the scales of columns may differ if they are in one unit."""
+_HALF_WAVES = np.arange(1, 7)
+"""Of waves along the ranks of a column, by which the samples are compared."""
+_MOST_WAVES = 120
+"""Waves of single columns that are taken out at most, so that many columns cost little."""
+_LEVELS = 0.01, 0.002
+"""Chances that anything is found in equal samples: heaps or shared curves, and sums or differences."""
+_MOST_FOUND = 8
+_COMPARED_AGAIN = 40
+"""Columns with the largest statistics, which are compared again when others are known."""
+
+
+def missed_columns(p: Floats, q: Floats, residuals: Residuals) -> tuple[Derived, ...]:
+    """Return derived columns that clearly differ at the residuals of a model, the clearest first.
+
+    The rows of both samples are as they were given.
+    """
+    if min(len(p), len(q)) < _FEWEST_ROWS:
+        return ()
+    x = np.concatenate([p, q])
+    several = max(1, _MOST_WAVES // x.shape[1])
+    left = residuals.without([wave for column in x.T for wave in _waves(column)[:several]])
+    columns = [number for number, column in enumerate(x.T) if len(np.unique(column)) >= _FEWEST_VALUES]
+    found: list[Derived] = []
+    kinds = [*_heaps(x), *_shared(x, columns)], list(_of_two(x, columns))
+    for possible, level in zip(kinds, _LEVELS, strict=True):
+        for each in _clear(possible, level, x, left):
+            found.append(each)
+            left = left.without(list(_waves(each(x))))
+    return tuple(found)
+
+
+def _clear(possible: list[Derived], level: float, x: Floats, left: Residuals) -> Iterator[Derived]:
+    """Return those that clearly differ, the clearest first, each beside those before it."""
+    level /= max(1, len(possible))
+    for _ in range(_MOST_FOUND):
+        unlikely = [(_chance(_waves(each(x)), left), number) for number, each in enumerate(possible)]
+        unlikely = sorted(pair for pair in unlikely if pair[0] < level)[:_COMPARED_AGAIN]
+        if not unlikely:
+            return
+        possible = [possible[number] for _, number in unlikely]
+        yield possible[0]
+        left, possible = left.without(list(_waves(possible[0](x)))), possible[1:]
+
+
+def _heaps(x: Floats) -> Iterator[Derived]:
+    """Return the heaps of columns that have some."""
+    yield from filter(None, (find_heaps(column, number) for number, column in enumerate(x.T)))
+
+
+def _shared(x: Floats, columns: list[int]) -> Iterator[Derived]:
+    """Return the curves that columns, their steps or their distances share, of those whose scales are alike."""
+    if len(columns) < _FEWEST_SHARED:
+        return
+    few = len(columns) <= _MOST_COLUMNS
+    for parts in (Parts(tuple(columns), "columns"), Parts(tuple(columns), "steps"), Parts(tuple(columns), "distances")):
+        if (few or parts.kind != "distances") and _are_alike(parts(x)):
+            yield shared_curves(x, parts)
+
+
+def _of_two(x: Floats, columns: list[int]) -> Iterator[Derived]:
+    """Return sums and differences of two columns: as they are if their scales are alike, else in units of these."""
+    if len(columns) > _MOST_COLUMNS:
+        return
+    scales = {column: scale for column in columns if (scale := _scale(x[:, column]))}
+    for i, j in combinations(scales, 2):
+        a, b = (1.0, 1.0) if _are_alike([x[:, i], x[:, j]]) else (1 / scales[i], 1 / scales[j])
+        yield from (Combination((i, j), (a, sign * b)) for sign in (-1.0, 1.0))
+
+
+def _are_alike(columns: Iterable[Floats]) -> bool:
+    """Return whether columns have scales that could be those of one unit."""
+    scales = [_scale(column) for column in columns]
+    return max(scales) < _SAME_UNIT * min(scales)
+
+
+def _scale(column: Floats) -> float:
+    low, high = np.quantile(column, [0.25, 0.75])
+    return float(high - low)
+
+
+def _waves(values: Floats) -> Floats:
+    """Return waves along the ranks of a column, (waves, rows), or columns that are a curve already, around their means.
+
+    Equal values have their mean rank.
+    """
+    if values.ndim == 2:
+        return np.asarray((values - values.mean(axis=0)).T)
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = ((np.cumsum(counts) - counts / 2) / len(values))[places]
+    return np.asarray(np.cos(np.pi * _HALF_WAVES[:, None] * ranks))
+
+
+def _chance(waves: Floats, residuals: Residuals) -> float:
+    """Return the chance that the means of waves differ at least as far."""
+    terms = waves * residuals.left
+    means = terms.sum(axis=1)
+    excess = means @ np.linalg.pinv(terms @ terms.T, hermitian=True) @ means / residuals.inflation**2
+    return float(chdtrc(len(waves), excess))
