@@ -7,6 +7,7 @@ __all__ = [
     "FewImagesWarning",
     "OverlapWarning",
     "RepeatedImagesWarning",
+    "UnlikeImagesWarning",
 ]
 
 
@@ -58,3 +59,7 @@ class FewImagesWarning(UserWarning):
 
 class RepeatedImagesWarning(UserWarning):
     """Some good images have the pixels of others, and were left out."""
+
+
+class UnlikeImagesWarning(UserWarning):
+    """The threshold rests on good images that are unlike the others, so that defects may pass."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vwkde._runtime.exports import lazy_names
 
 if TYPE_CHECKING:
-    from vwkde.exceptions import FewImagesWarning, RepeatedImagesWarning
+    from vwkde.exceptions import FewImagesWarning, RepeatedImagesWarning, UnlikeImagesWarning
     from vwkde.inspection.data.errors import ImageError
     from vwkde.inspection.data.images import read_image
     from vwkde.inspection.data.synthetic import SURFACES, make_surfaces
@@ -26,6 +26,7 @@ __all__ = [
     "ModelFileError",
     "RepeatedImagesWarning",
     "SurfaceInspector",
+    "UnlikeImagesWarning",
     "make_surfaces",
     "read_image",
 ]
@@ -41,6 +42,7 @@ __getattr__, __dir__ = lazy_names(
         "ModelFileError": "model.container",
         "RepeatedImagesWarning": "model.measuring",
         "SurfaceInspector": "model.inspector",
+        "UnlikeImagesWarning": "model.calibration",
         "make_surfaces": "data.synthetic",
         "read_image": "data.images",
     },

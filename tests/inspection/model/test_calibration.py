@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from vwkde.exceptions import FewImagesWarning
-from vwkde.inspection.model.calibration import Calibration, calibrate
+from vwkde.exceptions import FewImagesWarning, UnlikeImagesWarning
+from vwkde.inspection.model.calibration import Calibration, calibrate, warn_about_unlike
 
 
 def test_rejecting_by_the_threshold_is_rejecting_by_the_p_value():
@@ -63,3 +63,22 @@ def test_bad_images_that_are_missed_leave_the_threshold_and_few_good_images_stil
     known = Calibration(np.arange(1.0, 41.0), 0.1)
     assert Calibration(known.scores, 0.1, np.array([30.0, 60.0])).threshold == known.threshold
     assert Calibration(known.scores[:5], 0.1, np.array([60.0])).threshold == np.inf
+
+
+def test_a_threshold_that_odd_good_images_set_is_told():
+    """With 31 good images and a rate of 0.05 the highest one is the threshold."""
+    scores = np.concatenate([np.random.default_rng(2).exponential(0.5, 29), [10.2, 6.4]])
+    names = [f"{number}.png" for number in range(31)]
+    with pytest.warns(
+        UnlikeImagesWarning, match=r"threshold of 10.2 is set by .*: 29.png \(10.2\), 30.png \(6.4\); half"
+    ):
+        warn_about_unlike(calibrate(scores, 0.05), names)
+    warn_about_unlike(calibrate(scores, 0.1), names)  # the threshold is below both; warnings are errors in tests
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_good_images_that_are_alike_are_not_told(seed):
+    random = np.random.default_rng([3, seed])
+    draw = random.exponential, random.gumbel, random.normal
+    scores = draw[seed % 3](size=(20, 60, 200)[seed % 3])
+    assert Calibration(scores, 0.05).unlike == []

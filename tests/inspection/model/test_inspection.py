@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from vwkde.inspection import Inspection
+from vwkde.inspection.model.map_colours import map_colours
 from vwkde.inspection.model.regions import Box
 
 MAP = np.zeros((20, 30), dtype=np.float32)
@@ -46,6 +47,14 @@ def test_a_rejected_image_whose_map_stays_low_shows_its_highest_region(found):
     low = replace(found, map_threshold=7.0)
     assert low.regions() == []
     assert low.shown_boxes == [HIGH]
+
+
+def test_a_rejected_image_is_coloured_somewhere(found):
+    low = replace(found, map_threshold=7.0)
+    coloured = map_colours(low.log_ratio, low.coloured_from)[..., 3] > 0
+    np.testing.assert_array_equal(coloured, MAP == 6.0)
+    assert found.coloured_from == found.map_threshold
+    assert replace(low, score=0.0).coloured_from == 7.0  # one that passes stays clear
 
 
 def test_regions_are_outlined_where_they_are_nearly_as_high_as_their_own_peak(found):

@@ -119,7 +119,7 @@ def test_an_image_is_judged_as_the_library_judges_it(site, inspector, pixels, ve
     assert len(found["boxes_if_rejected"]) == len(expected.boxes_if_rejected) > 0
     assert bool(found["boxes"]) == (verdict == "NG")
     colours = np.asarray(Image.open(io.BytesIO(base64.b64decode(found["map_png"]))))
-    np.testing.assert_array_equal(colours, map_colours(expected.log_ratio, expected.map_threshold))
+    np.testing.assert_array_equal(colours, map_colours(expected.log_ratio, expected.coloured_from))
     if verdict == "NG":
         assert colours[70:106, 70:106, 3].mean() > 200
     assert colours[:40, :40, 3].max() == 0
@@ -131,7 +131,7 @@ def test_a_large_map_is_reduced(inspector):
     colours = coloured_map(large)
     assert max(colours.shape) <= 1024
     np.testing.assert_allclose(
-        colours.mean(axis=(0, 1)), map_colours(found.log_ratio, found.map_threshold).mean(axis=(0, 1)), rtol=0.05
+        colours.mean(axis=(0, 1)), map_colours(found.log_ratio, found.coloured_from).mean(axis=(0, 1)), rtol=0.05
     )
 
 

@@ -10,6 +10,7 @@ Gammerman and Shafer, "Algorithmic learning in a random world", 2005). Images wi
 used.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
 
@@ -17,9 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._runtime.warn import warn
-from vwkde.exceptions import FewImagesWarning
+from vwkde.exceptions import FewImagesWarning, UnlikeImagesWarning
 
 Floats = NDArray[np.float64]
+
+_ENOUGH = 20
+"""Good images from which it can be said that some are unlike the others."""
+_FAR_ABOVE = 5.0
+"""How far a score is above the median if the image is unlike the others, in units of the way to the ninth decile."""
+_MOST_NAMED = 3
+"""Images unlike the others that a warning names."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,15 @@ class Calibration:
         rank = int(np.ceil((1 - self.false_reject_rate) * (len(self.scores) + 1) - _ROUNDING))
         return float(np.sort(self.scores)[rank - 1]) if rank <= len(self.scores) else np.inf
 
+    @property
+    def unlike(self) -> list[int]:
+        """The numbers of the good images whose scores are far above those of the others, highest first."""
+        if len(self.scores) < _ENOUGH:
+            return []
+        middle, high = np.quantile(self.scores, [0.5, 0.9])
+        order = np.argsort(-self.scores, kind="stable")
+        return [int(number) for number in order if self.scores[number] > middle + _FAR_ABOVE * (high - middle)]
+
     def p_value(self, score: float) -> float:
         """Return the share of good images that score at least this high, counting the new image itself.
 
@@ -109,6 +126,22 @@ def calibrate(scores: Floats, false_reject_rate: float, bad: Floats | None = Non
             FewImagesWarning,
         )
     return calibration
+
+
+def warn_about_unlike(calibration: Calibration, names: Sequence[str]) -> None:
+    """Warn if a good image that is unlike the others sets the threshold."""
+    unlike = calibration.unlike
+    if not unlike or calibration.threshold < calibration.scores[unlike[-1]]:
+        return
+    some = ", ".join(f"{names[number]} ({calibration.scores[number]:.3g})" for number in unlike[:_MOST_NAMED])
+    more = f" and {len(unlike) - _MOST_NAMED} more" if len(unlike) > _MOST_NAMED else ""
+    warn(
+        f"The threshold of {calibration.threshold:.3g} is set by good images that are unlike the others: {some}{more}; "
+        f"half of all good images have at most {np.median(calibration.scores):.2g}. Defects below the threshold pass. "
+        f"Look at these images: if they are not good, leave them out; if they are, use more images like them, or a "
+        f"higher false-reject rate.",
+        UnlikeImagesWarning,
+    )
 
 
 def _least_rate(images: int) -> str:

@@ -27,6 +27,7 @@ def model_card(inspector: SurfaceInspector) -> dict[str, Any]:
         "threshold": _finite(calibration.threshold),
         "threshold_of_good": _finite(calibration.threshold_of_good),
         "known_bad_images": len(calibration.bad),
+        "unlike_others": [inspector.names_[number] for number in calibration.unlike],
         "made": asdict(inspector.made_),
         "changes": len(inspector.changes_),
     }
@@ -46,6 +47,8 @@ def card_lines(card: dict[str, Any]) -> list[str]:
         "ignored": f"{card['ignored_share']:.1%} of the pixels" if card["ignored_share"] else "",
         "threshold": "none: too few good images for the rate" if threshold is None else f"{threshold:.4g} nats",
         "rate": f"at most {card['false_reject_rate']:.3g} of good images are rejected, if they are like those learnt",
+        "unlike": ", ".join(card["unlike_others"])
+        and f"{', '.join(card['unlike_others'])}: far above other good images",
         "known bad": f"{card['known_bad_images']} images" if card["known_bad_images"] else "",
         "made": " ".join(filter(None, (made["when"], made["who"], made["version"] and f"vwkde {made['version']}"))),
         "changes": f"{card['changes']} since then, see: vwkde inspect history" if card["changes"] else "",

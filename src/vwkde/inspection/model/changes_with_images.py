@@ -7,6 +7,7 @@ from vwkde._compute.choice import choose_resources
 from vwkde._compute.parallel import at_most
 from vwkde._compute.resources import Resources
 from vwkde._display.waiting import shown_while_waiting
+from vwkde.inspection.model.calibration import warn_about_unlike
 from vwkde.inspection.model.features import FeatureSet
 from vwkde.inspection.model.history import make_change, standing
 from vwkde.inspection.model.knows_good_images import KnowsGoodImages
@@ -47,6 +48,8 @@ class ChangesWithImages(KnowsGoodImages):
         -----
         RepeatedImagesWarning
             If images are already known.
+        UnlikeImagesWarning
+            If the threshold is now set by images that are unlike the others.
 
         Examples
         --------
@@ -63,6 +66,7 @@ class ChangesWithImages(KnowsGoodImages):
             if seen.names:
                 grown = learnt.more(seen, self.false_reject_rate, self._resources)
                 self._learnt = replace(grown, changes=(*learnt.changes, make_change("add", seen.names, by)))
+                warn_about_unlike(grown.scores, grown.names)
         return self
 
     def undo(self, *, by: str | None = None) -> Self:

@@ -126,6 +126,17 @@ class Inspection(Tabular):
         return outlined_regions(self.log_ratio, level, _PART_OF_WAY)
 
     @property
+    def coloured_from(self) -> float:
+        """The value of the map from which it is coloured: `map_threshold`.
+
+        If an image is rejected although its map is nowhere so high, its highest places are coloured: something in it
+        is rare, and they come closest.
+        """
+        if not self.rejected or self.log_ratio.max() > self.map_threshold:
+            return self.map_threshold
+        return near_peak(self.log_ratio, _PART_OF_PEAK)
+
+    @property
     def boxes_if_rejected(self) -> list[Box]:
         """The boxes to show if the image is rejected, highest first. At least the map's highest place has one."""
         return [region.box for region in self.outlines]
@@ -147,7 +158,7 @@ class Inspection(Tabular):
         colour = RED if self.rejected else TEAL
         marks = [svg.Mark(self.threshold, "threshold"), svg.Mark(self.score, f"{self.score:.3g}", colour)]
         step = -(-max(self.log_ratio.shape) // _LARGEST_MAP)
-        colours = map_colours(self.log_ratio[::step, ::step], self.map_threshold)
+        colours = map_colours(self.log_ratio[::step, ::step], self.coloured_from)
         boxes = ", ".join(f"rows {b.top} to {b.bottom}, columns {b.left} to {b.right}" for b in self.shown_boxes)
         return html.card(
             f"{self.name}: {self.verdict}, p = {self.p_value:.3g}",

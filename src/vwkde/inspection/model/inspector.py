@@ -13,7 +13,7 @@ from vwkde._compute.choice import choose_resources
 from vwkde._compute.executors import DASK
 from vwkde._compute.parallel import at_most
 from vwkde._display.waiting import shown_while_waiting
-from vwkde.inspection.model.calibration import check_rate
+from vwkde.inspection.model.calibration import check_rate, warn_about_unlike
 from vwkde.inspection.model.checks_images import ChecksImages
 from vwkde.inspection.model.features import FEATURES, FeatureSet, as_features, by_neighbours, is_trained, marking_of
 from vwkde.inspection.model.frames import Framing
@@ -143,6 +143,8 @@ class SurfaceInspector(ChecksImages):
             If there are too few good images for `false_reject_rate`, so that no image will be rejected.
         RepeatedImagesWarning
             If images were left out.
+        UnlikeImagesWarning
+            If the threshold is set by images that are unlike the others.
         """
         features = self.check_parameters()
         with at_most(self.n_threads):
@@ -152,6 +154,7 @@ class SurfaceInspector(ChecksImages):
             learnt = learn_planes(seen, partial(self._learn, features), self.false_reject_rate)
             self._learnt = replace(learnt, made=make_making(note), own_frame=seen.frame)
         self._origin = None
+        warn_about_unlike(self.calibration_, self.names_)
         return self
 
     def _learn(self, features: FeatureSet, seen: Measured) -> Learnt:

@@ -183,7 +183,8 @@ def _reading(report: Report) -> Markup:
                 "where the image differs from good images. Gray: not more than good images do. ",
                 colour_scale(),
                 " from the limit of good images (yellow) to twice this limit and more (dark red). The scale is the "
-                "same for all images, and only good images set it.",
+                "same for all images, and only good images set it. If a rejected image is below the limit everywhere, "
+                "its highest places are coloured.",
             ),
         ),
         ("Closest good image", closest),

@@ -19,8 +19,8 @@ _LONGEST_NAME = 200
 
 
 def draw_overlay(image: NDArray[np.float32], inspection: Inspection) -> NDArray[np.uint8]:
-    """Return the image in gray, coloured where the map exceeds its threshold."""
-    colours = map_colours(inspection.log_ratio, inspection.map_threshold)
+    """Return the image in gray, coloured where its map is high; see `Inspection.coloured_from`."""
+    colours = map_colours(inspection.log_ratio, inspection.coloured_from)
     opacity = _STRONGEST * (colours[..., 3:] / 255)
     mixed = (1 - opacity) * (255 * image[..., None]) + opacity * colours[..., :3]
     return np.rint(np.clip(mixed, 0, 255)).astype(np.uint8)

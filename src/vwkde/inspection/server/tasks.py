@@ -108,7 +108,7 @@ def small_png(pixels: Singles) -> bytes:
 def coloured_map(result: Inspection) -> NDArray[np.uint8]:
     """Return the colours of a map; a large map is reduced."""
     step = -(-max(result.log_ratio.shape) // _MAP_SIDE)
-    return map_colours(result.log_ratio[::step, ::step], result.map_threshold)
+    return map_colours(result.log_ratio[::step, ::step], result.coloured_from)
 
 
 def _decode(inspector: SurfaceInspector, decoded: Decoded, data: bytes, name: str) -> Singles:
