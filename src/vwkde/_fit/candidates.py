@@ -20,6 +20,7 @@ from vwkde._fit.guide_noise import GuideNoise
 from vwkde._fit.guided_ratio import GuideAlone, GuidedRatio, Ratio
 from vwkde._fit.kernel_estimate import KernelEstimate, Numerics, PointWeight
 from vwkde._fit.kernel_pair import make_pair, pair_of
+from vwkde._fit.overshoot import without_overshoot
 from vwkde._fit.weighting import fit_weight
 from vwkde._models.derivatives import Models
 from vwkde._models.guides.cross_fit import CrossFitted, cross_fit, no_guide, suits
@@ -170,7 +171,8 @@ def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -
     If a bandwidth is given, it is the only one, and no guide is a candidate alone.
     """
     tried = [guide for guide in space.guides if len(space.guides) == 1 or suits(guide, space.samples)]
-    guides = [cross_fit(guide, space.samples, numerics.seed) for guide in tried]
+    fitted = [cross_fit(guide, space.samples, numerics.seed) for guide in tried]
+    guides = [without_overshoot(guide, space.samples) for guide in fitted]
     smoothed = guides if bandwidth is not None else [guide for guide in guides if _takes_kernel_sums(guide, space)]
     forms = [Form(guide, UniformWeight()) for guide in smoothed]
     if space.weight is not None:
@@ -250,6 +252,7 @@ def _all_refitted(forms: dict[FormKey, Form], space: Space, settled: bool, numer
 def _refitted(form: Form, space: Space, settled: bool, numerics: Numerics) -> Form:
     """Return a form fitted to the rows of a space; if how a guide is fitted is `settled`, it is not chosen again."""
     guide = cross_fit(form.guide.form, space.samples, numerics.seed, form.guide.fit if settled else None)
+    guide = without_overshoot(guide, space.samples)
     if isinstance(form.weight, UniformWeight) or space.weight is None:
         return Form(guide, form.weight)
     return Form(guide, space.weight.fit(space.samples, numerics))
