@@ -11,6 +11,10 @@ ESTIMATE = Estimate(0.5, 0.1, kind="kl", diagnostics={"bandwidth": 0.123456, "ro
 
 def test_is_a_number_with_an_error():
     assert float(ESTIMATE) == 0.5
+    assert f"{ESTIMATE:.2f} nats" == "0.50 nats"
+    assert f"{ESTIMATE}" == str(ESTIMATE)
+    assert round(ESTIMATE, 1) == 0.5
+    assert round(ESTIMATE) == 0
     assert ESTIMATE.interval == pytest.approx((0.304, 0.696), abs=1e-5)
     assert ESTIMATE.unit == "nats"
 

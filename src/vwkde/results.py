@@ -26,8 +26,8 @@ _WITH_THE_UNIT = "by_copula", "by_neighbours", "terms"
 class Estimate(Tabular):
     """An estimated number with its errors and diagnostics.
 
-    `float(estimate)` is the value, `str(estimate)` a short report. `to_dict()`, `to_frame()` and `to_latex()` hand
-    it on to JSON, pandas and papers.
+    `float(estimate)` is the value, `f"{estimate:.2f}"` shows it, and `str(estimate)` is a short report. `to_dict()`,
+    `to_frame()` and `to_latex()` hand it on to JSON, pandas and papers.
 
     Parameters
     ----------
@@ -110,6 +110,14 @@ class Estimate(Tabular):
     def __float__(self) -> float:
         """Return the value."""
         return self.value
+
+    def __format__(self, form: str) -> str:
+        """Return the value in a number's format, such as ".3f", or the report if none is given."""
+        return format(self.value, form) if form else str(self)
+
+    def __round__(self, digits: int | None = None) -> float:
+        """Return the value, rounded."""
+        return round(self.value, digits)
 
     def in_unit(self, unit: str) -> "Estimate":
         """Return the same estimate in another unit.

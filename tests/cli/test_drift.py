@@ -30,6 +30,17 @@ def test_the_status_is_the_finding(run, tmp_path):
     assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
 
 
+def test_a_report_has_the_name_of_a_page(run, tmp_path):
+    (tmp_path / "report.pdf").write_text("kept")
+    for words in (("before.csv", "moved.csv"), ("check", "before.csv", "moved.csv")):
+        assert run(*words, "-o", "report.pdf") == (
+            2,
+            "",
+            "error: report.pdf: a report is a page. Name it report.html.\n",
+        )
+    assert (tmp_path / "report.pdf").read_text() == "kept"
+
+
 def test_json_and_options_before_the_files(run):
     status, out, _ = run("--json", "before.csv", "moved.csv", "--columns", "kind", "--level", "0.01")
     found = json.loads(out)

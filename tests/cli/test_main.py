@@ -99,6 +99,7 @@ def test_ratio_prints_csv_and_writes_files(run):
         (("kl", "p.csv", "q.parquet", "--bandwidth", "-1"), "error: The 'bandwidth' parameter"),
         (("kl", "p.csv", "q.parquet", "--method", "magic"), "error: The 'method' parameter"),
         (("kl", "p.csv", "q.parquet", "--columns", "a,x"), "error: p.csv: there are no columns ['x']"),
+        (("kl", "p.csv", "q.parquet", "--columns", ""), "error: A list of columns is empty. Name columns, such as a,b"),
         (("kl", "words.csv", "p.csv", "--columns", "a,b"), "error: Column 'b' must mean the same in all rows."),
         (("ratio", "p.csv", "q.parquet", "--at", "z.npy", "-o", "out.xls"), "error: out.xls: the file name"),
         (("ratio", "none.csv", "q.parquet", "--at", "z.npy", "-o", "out.txt"), "error: out.txt: the file name"),

@@ -13,7 +13,7 @@ from vwkde.cli.endings import end
 from vwkde.cli.grouped import Groups, read_labels, read_rows
 from vwkde.cli.once import Commands
 from vwkde.cli.options import Dates, Header, Json, Missing, Seed, names_in
-from vwkde.cli.outputs import Force, check_file, check_reference_file
+from vwkde.cli.outputs import Force, check_reference_file, check_report_file
 
 if TYPE_CHECKING:
     from vwkde.monitoring import DriftResult
@@ -74,7 +74,7 @@ def compare(
         from vwkde.monitoring._reference import is_reference
 
     if output is not None:
-        check_file(output, (reference, current), force)
+        check_report_file(output, (reference, current), force)
     if is_reference(reference):
         raise ValueError(f"{reference}: a saved reference. Compare tables with it by `vwkde drift check`.")
     names = names_in(columns)
@@ -128,7 +128,7 @@ def check(
         from vwkde.monitoring import DriftReference
 
     if output is not None:
-        check_file(output, (model, current), force)
+        check_report_file(output, (model, current), force)
     reference = DriftReference.load(model)
     chosen = list(reference.frame.labels) if reference.frame.chosen else None
     table = read_rows(current, chosen, header, groups)

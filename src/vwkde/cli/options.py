@@ -37,6 +37,9 @@ def in_options(words: str) -> str:
 
 
 def names_in(texts: list[str] | None) -> list[str] | None:
-    """Return the names in lists such as a,b,c, one list for each time the option was given; None if all are empty."""
-    names = [name.strip() for text in texts or () if text for name in text.split(",")]
-    return list(dict.fromkeys(names)) or None
+    """Return the names in lists such as a,b,c, one list for each time the option was given; None if it was not."""
+    if not texts:
+        return None
+    if not all(text.strip() for text in texts):
+        raise ValueError("A list of columns is empty. Name columns, such as a,b,c, or leave the option out.")
+    return list(dict.fromkeys(name.strip() for text in texts for name in text.split(",")))

@@ -52,6 +52,13 @@ def check_reference_file(output: Path, inputs: Iterable[Path], force: bool = Fal
         raise OutputError(_OF_ANOTHER_KIND.format(output=output, kind="reference"))
 
 
+def check_report_file(output: Path, inputs: Iterable[Path], force: bool = False) -> None:
+    """Raise an error if a report cannot be written, or its name is not that of a page."""
+    check_file(output, inputs, force)
+    if output.suffix.lower() not in (".html", ".htm"):
+        raise OutputError(f"{output}: a report is a page. Name it {output.with_suffix('.html').name}.")
+
+
 def _check_regular(output: Path) -> None:
     """Raise an error if a pipe or a device would be replaced; `force` does not allow that either."""
     if not can_be_replaced(output):
