@@ -6,8 +6,9 @@ estimator that knows the ratio to first order.
 Run with `python benchmarks/families.py [--repetitions 30] [--only NAME …] [--methods NAME …]`; `--methods` adds a
 column for each of these estimators, or for all of `vwkde.methods()` with `--methods all`. `--hard` takes the pairs of
 `hard_families.py` instead, on which estimators are easily wrong and sure of it; `--fields` those of
-`field_families.py`, which look like the data of particular fields. With `--jobs 16` so many families are measured at a
-time, each by a process of one thread.
+`field_families.py`, which look like the data of particular fields; `--relations` those of `relation_families.py`, which
+differ in how columns, or parts of a row, go together. With `--jobs 16` so many families are measured at a time, each by
+a process of one thread.
 """
 
 import argparse
@@ -31,6 +32,7 @@ import vwkde
 from field_families import field_pairs
 from hard_families import KnownPair, hard_pairs
 from peers import boosted, nearest_neighbours, quadratic
+from relation_families import relation_pairs
 from vwkde.datasets import (
     Gaussian,
     GaussianPair,
@@ -178,6 +180,7 @@ SETS: dict[str, Callable[[], list[Family]]] = {
     "families": lambda: list(families()),
     "hard": lambda: list(families_of(hard_pairs())),
     "fields": lambda: list(families_of(field_pairs())),
+    "relations": lambda: list(families_of(relation_pairs())),
 }
 
 
@@ -187,6 +190,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=None)
     parser.add_argument("--hard", action="store_const", const="hard", dest="set", default="families")
     parser.add_argument("--fields", action="store_const", const="fields", dest="set")
+    parser.add_argument("--relations", action="store_const", const="relations", dest="set")
     parser.add_argument("--without-peers", action="store_true")
     parser.add_argument("--methods", nargs="*", default=[], choices=[*vwkde.methods(), "all"], metavar="NAME")
     parser.add_argument("--jobs", type=int, default=1, help="families at a time")

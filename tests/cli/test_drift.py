@@ -26,7 +26,7 @@ def test_the_status_is_the_finding(run, tmp_path):
     assert out.startswith("no drift found: p = ")
     status, out, err = run("before.csv", "moved.csv", "-o", "report.html")
     assert (status, err) == (1, "report written to report.html\n")
-    assert "changed alone: x" in out
+    assert "columns that changed by themselves: x" in out
     assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
 
 

@@ -74,7 +74,7 @@ def mi(
 def two_samples(
     numerator: Numerator,
     denominator: Denominator,
-    level: Annotated[float, typer.Option(help="The level: the samples differ if the p-value is at most this.")] = 0.05,
+    level: Annotated[float, typer.Option(help="Report a difference if the p-value is at most this.")] = 0.05,
     permutations: Annotated[int, typer.Option(help="Random permutations of the labels.")] = 499,
     columns: Columns = None,
     groups: Groups = None,

@@ -55,7 +55,7 @@ def check_reference_file(output: Path, inputs: Iterable[Path], force: bool = Fal
 def check_report_file(output: Path, inputs: Iterable[Path], force: bool = False) -> None:
     """Raise an error if a report cannot be written, or its name is not that of a page."""
     check_file(output, inputs, force)
-    if output.suffix.lower() not in (".html", ".htm"):
+    if not force and output.suffix.lower() not in (".html", ".htm"):
         raise OutputError(f"{output}: a report is a page. Name it {output.with_suffix('.html').name}.")
 
 

@@ -70,7 +70,7 @@ class Told:
             amount = f"too few rows would have to change to be measured ({ends})"
         return [
             f"how much: {amount}",
-            f"a good guess which table a row is from is right in {percent((1 + value) / 2)} of cases (chance: 50 %)",
+            f"from one row, a good guess of its table is right in {percent((1 + value) / 2)} of cases (chance: 50 %)",
         ]
 
     def from_in_words(self, low: float) -> str:
@@ -103,7 +103,9 @@ class Told:
         pairs = [" with ".join(pair.columns) for pair in self.pairs if pair.adjusted_p_value <= self.level]
         if not alone and not pairs:
             return ["no single column or pair of columns stands out: the change is spread over many"]
-        lines = [f"changed alone: {_listed(alone)}" if alone else "no single column shows it by itself"]
+        lines = [
+            f"columns that changed by themselves: {_listed(alone)}" if alone else "no single column shows it by itself"
+        ]
         return lines + ([f"changed together: {_listed(pairs)}"] if pairs else [])
 
 

@@ -69,11 +69,14 @@ def test_a_threshold_that_odd_good_images_set_is_told():
     """With 31 good images and a rate of 0.05 the highest one is the threshold."""
     scores = np.concatenate([np.random.default_rng(2).exponential(0.5, 29), [10.2, 6.4]])
     names = [f"{number}.png" for number in range(31)]
+    assert Calibration(scores, 0.05).unlike == [29, 30]
     with pytest.warns(
         UnlikeImagesWarning, match=r"threshold of 10.2 is set by .*: 29.png \(10.2\), 30.png \(6.4\); half"
     ):
-        warn_about_unlike(calibrate(scores, 0.05), names)
-    warn_about_unlike(calibrate(scores, 0.1), names)  # the threshold is below both; warnings are errors in tests
+        warn_about_unlike(calibrate(scores, 0.05), [29, 30], names)
+    warn_about_unlike(
+        calibrate(scores, 0.1), [29, 30], names
+    )  # the threshold is below both; warnings are errors in tests
 
 
 @pytest.mark.parametrize("seed", range(20))

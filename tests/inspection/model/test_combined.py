@@ -6,6 +6,7 @@ import pytest
 from scipy import ndimage
 
 from vwkde._compute.resources import DEFAULT_RESOURCES
+from vwkde.exceptions import UnlikeImagesWarning
 from vwkde.inspection import ModelFileError, SurfaceInspector, make_surfaces
 from vwkde.inspection.model import known_marks
 from vwkde.inspection.model.combined import Combined, working
@@ -288,7 +289,9 @@ def test_images_are_added_and_taken_back(inspector, tmp_path):
     inspector.save(path)
     changed = SurfaceInspector.load(path)
     random = np.random.default_rng(8)
-    changed.add([part(random, np.s_[50:53, 15:45]) for _ in range(2)])
+    with pytest.warns(UnlikeImagesWarning, match="good 25 .*, good 24 "):  # they are not good at all
+        changed.add([part(random, np.s_[50:53, 15:45]) for _ in range(2)])
+    assert changed.unlike_others_ == ["good 25", "good 24"]
     assert changed.calibration_.threshold > inspector.calibration_.threshold
     assert len(changed.calibration_.scores) == len(changed.map_calibration_.scores) == GOOD + 2
     changed.undo()

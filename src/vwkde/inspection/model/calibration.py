@@ -128,9 +128,8 @@ def calibrate(scores: Floats, false_reject_rate: float, bad: Floats | None = Non
     return calibration
 
 
-def warn_about_unlike(calibration: Calibration, names: Sequence[str]) -> None:
-    """Warn if a good image that is unlike the others sets the threshold."""
-    unlike = calibration.unlike
+def warn_about_unlike(calibration: Calibration, unlike: list[int], names: Sequence[str]) -> None:
+    """Warn if a good image that is unlike the others, one of these numbers, sets the threshold."""
     if not unlike or calibration.threshold < calibration.scores[unlike[-1]]:
         return
     some = ", ".join(f"{names[number]} ({calibration.scores[number]:.3g})" for number in unlike[:_MOST_NAMED])

@@ -27,7 +27,7 @@ def model_card(inspector: SurfaceInspector) -> dict[str, Any]:
         "threshold": _finite(calibration.threshold),
         "threshold_of_good": _finite(calibration.threshold_of_good),
         "known_bad_images": len(calibration.bad),
-        "unlike_others": [inspector.names_[number] for number in calibration.unlike],
+        "unlike_others": inspector.unlike_others_,
         "made": asdict(inspector.made_),
         "changes": len(inspector.changes_),
     }

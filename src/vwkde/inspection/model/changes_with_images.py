@@ -66,7 +66,7 @@ class ChangesWithImages(KnowsGoodImages):
             if seen.names:
                 grown = learnt.more(seen, self.false_reject_rate, self._resources)
                 self._learnt = replace(grown, changes=(*learnt.changes, make_change("add", seen.names, by)))
-                warn_about_unlike(grown.scores, grown.names)
+                warn_about_unlike(grown.scores, grown.unlike, grown.names)
         return self
 
     def undo(self, *, by: str | None = None) -> Self:

@@ -154,7 +154,7 @@ class SurfaceInspector(ChecksImages):
             learnt = learn_planes(seen, partial(self._learn, features), self.false_reject_rate)
             self._learnt = replace(learnt, made=make_making(note), own_frame=seen.frame)
         self._origin = None
-        warn_about_unlike(self.calibration_, self.names_)
+        warn_about_unlike(self._learnt.scores, self._learnt.unlike, self._learnt.names)
         return self
 
     def _learn(self, features: FeatureSet, seen: Measured) -> Learnt:

@@ -57,6 +57,15 @@ class KnowsGoodImages:
         return self._fitted.scores
 
     @property
+    def unlike_others_(self) -> list[str]:
+        """The names of good images with scores far above those of the others, highest first; for a look at them.
+
+        Features whose scores have no common scale ("texture", "multiscale", "gradient" or a function) have none.
+        """
+        learnt = self._fitted
+        return [learnt.names[number] for number in learnt.unlike]
+
+    @property
     def map_calibration_(self) -> Calibration:
         """The largest values of the good images' maps, and the threshold of maps."""
         return self._fitted.peaks

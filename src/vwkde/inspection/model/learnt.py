@@ -41,6 +41,8 @@ class Learnt:
 
     coloured: ClassVar[bool] = False
     """Whether images are judged with their colours."""
+    known_tails: ClassVar[bool] = False
+    """Whether a score says how rare an image would be among good ones, so that a far too large one is told."""
 
     features: FeatureSet
     image_shape: tuple[int, ...]
@@ -55,6 +57,11 @@ class Learnt:
     changes: tuple[Change, ...] = ()
     made: Making = field(default_factory=Making)
     own_frame: Frame | None = None
+
+    @property
+    def unlike(self) -> list[int]:
+        """The numbers of the good images that are unlike the others, as far as scores tell."""
+        return self.scores.unlike if self.known_tails else []
 
     @property
     def n_networks(self) -> int:

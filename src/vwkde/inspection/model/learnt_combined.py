@@ -38,6 +38,7 @@ class LearntCombined(Learnt):
     `networks` are those that were trained on made-up defects, if the features have some.
     """
 
+    known_tails: ClassVar[bool] = True
     shares: ClassVar[Shares] = (0.25, 0.5, 0.25)
     """How much texture, the highest values of the map and its peak count: the highest as much as the other two."""
 
