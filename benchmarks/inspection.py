@@ -18,7 +18,7 @@ from scipy import ndimage
 from scipy.spatial.distance import cdist
 
 from vwkde.inspection import SurfaceInspector
-from vwkde.inspection.model.library import make_library
+from vwkde.inspection.model.learnt.library import make_library
 
 _SLOW = 0.97
 """Seconds that one KL of 900 against 900 patches in 4-D takes on the machine to compare with."""

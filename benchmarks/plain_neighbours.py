@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde.inspection.model.features import as_features
+from vwkde.inspection.model.features.registry import as_features
 from vwkde.inspection.model.regions import Region, find_regions, near_peak
 
 Singles = NDArray[np.float32]

@@ -94,7 +94,7 @@ SLOW = {
     "baselines/test_von_mises.py": ("test_recovers_the_divergence_in_two_dimensions",),
     "bench/test_inspecting.py": ("test_each_size",),
     "inspection/model/on_device/test_judging.py": ("test_scores_and_maps", "test_a_model_learnt", "test_features_and"),
-    "inspection/model/test_colours.py": ("test_a_model_with_colours", "test_good_images_pass"),
+    "inspection/model/learnt/test_colours.py": ("test_a_model_with_colours", "test_good_images_pass"),
     "inspection/server/test_any_size.py": ("test_images_of_other_sizes",),
     "inspection/server/test_mask_page.py": ("test_a_rectangle", "test_a_brush", "test_a_mask_that"),
     "bench/test_growth_runs.py": (
@@ -131,12 +131,12 @@ SLOW = {
         "test_saved_and_loaded_scores_are_equal_to_the_last_bit",
         "test_the_stated_rate_of_good_images_is_rejected",
     ),
-    "inspection/model/test_library.py": ("test_a_device_finds_what_the_cpu_finds",),
+    "inspection/model/learnt/test_library.py": ("test_a_device_finds_what_the_cpu_finds",),
     "inspection/model/test_model_changes.py": (
         "test_an_addition_is_known_by_who_and_when",
         "test_two_processes_that_add_at_once_lose_nothing",
     ),
-    "inspection/model/test_networks.py": ("test_the_network_of_the_package",),
+    "inspection/model/pretrained/test_networks.py": ("test_the_network_of_the_package",),
     "inspection/model/test_rates.py": ALL,
     "inspection/model/trained/test_training.py": ("test_a_trained_network_finds_a_defect",),
     "inspection/report/test_report.py": (

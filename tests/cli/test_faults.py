@@ -17,7 +17,7 @@ from support.commands import runner
 from support.serving import file_of, fit_surfaces, surface
 from vwkde._data.tables import read_table
 from vwkde.inspection import SurfaceInspector
-from vwkde.inspection.model.container import read_container, write_container
+from vwkde.inspection.model.files.container import read_container, write_container
 from vwkde.inspection.model.inspector import SurfaceInspector as Inspector
 from vwkde.inspection.runs import evaluator
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from vwkde.baselines.nearest import nn, nnwang
-from vwkde.inspection.model.library import make_library
+from vwkde.inspection.model.learnt.library import make_library
 from vwkde.reproduce.surfaces.detectors import CANDIDATES, DETECTORS
 from vwkde.reproduce.surfaces.pairs import common_balls, kernel_means, neighbour_distances
 

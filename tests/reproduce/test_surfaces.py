@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import vwkde.reproduce
 from vwkde.cli.main import app
-from vwkde.inspection.model.patches import PAPER_GRID
+from vwkde.inspection.model.features.patches import PAPER_GRID
 from vwkde.reproduce import reproduce
 from vwkde.reproduce.core import digits
 from vwkde.reproduce.core.figure import Scale

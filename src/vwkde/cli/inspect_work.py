@@ -17,9 +17,9 @@ from vwkde.inspection.data.layouts import Item, Layout
 from vwkde.inspection.data.masks import MaskError, MaskFile
 from vwkde.inspection.data.pictures import Failure, Pictures
 from vwkde.inspection.data.sizes import size_for_all
+from vwkde.inspection.model.files.model import locked_model
+from vwkde.inspection.model.filters.interpolation import scaled
 from vwkde.inspection.model.inspector import SurfaceInspector
-from vwkde.inspection.model.interpolation import scaled
-from vwkde.inspection.model.model_file import locked_model
 from vwkde.inspection.report import write_overview, write_report
 from vwkde.inspection.report.content import Report
 from vwkde.inspection.runs.folder import json_text, keep_own_model, opened_folder, write_results

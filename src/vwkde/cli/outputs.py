@@ -33,7 +33,7 @@ def check_file(output: Path, inputs: Iterable[Path], force: bool = False) -> Non
 
 def check_model_file(output: Path, force: bool = False) -> None:
     """Raise an error if a model file cannot be written, or would replace a file that is no model."""
-    from vwkde.inspection.model.container import stated_digest
+    from vwkde.inspection.model.files.container import stated_digest
 
     if output.is_dir():
         raise OutputError(f"{output}: is a folder. Give a file name, for example {output / 'part.vwkde'}.")

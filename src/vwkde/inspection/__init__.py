@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from vwkde.inspection.data.errors import ImageError
     from vwkde.inspection.data.images import read_image
     from vwkde.inspection.data.synthetic import SURFACES, make_surfaces
-    from vwkde.inspection.model.container import ModelFileError
+    from vwkde.inspection.model.features.patches import PAPER_GRID
+    from vwkde.inspection.model.files.container import ModelFileError
     from vwkde.inspection.model.inspection import Inspection
     from vwkde.inspection.model.inspector import SurfaceInspector
-    from vwkde.inspection.model.patches import PAPER_GRID
 
 __all__ = [
     "PAPER_GRID",
@@ -34,12 +34,12 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "PAPER_GRID": "model.patches",
+        "PAPER_GRID": "model.features.patches",
         "SURFACES": "data.synthetic",
         "FewImagesWarning": "model.calibration",
         "ImageError": "data.errors",
         "Inspection": "model.inspection",
-        "ModelFileError": "model.container",
+        "ModelFileError": "model.files.container",
         "RepeatedImagesWarning": "model.measuring",
         "SurfaceInspector": "model.inspector",
         "UnlikeImagesWarning": "model.calibration",

@@ -9,9 +9,9 @@ pytest.importorskip("PIL")
 
 from support.serving import as_seen, surface
 from vwkde.inspection import ImageError, ModelFileError, SurfaceInspector
-from vwkde.inspection.model.container import read_container, write_container
+from vwkde.inspection.model.files.container import read_container, write_container
+from vwkde.inspection.model.filters.interpolation import scaled
 from vwkde.inspection.model.frames import Framing
-from vwkde.inspection.model.interpolation import scaled
 
 GOOD = 22
 SHAPES = [(96, 128), (100, 120), (90, 140), (192, 256)]

@@ -7,7 +7,7 @@ pytest.importorskip("safetensors")
 
 from support.serving import as_seen, surface
 from vwkde.inspection import ImageError, SurfaceInspector
-from vwkde.inspection.model.features import FEATURES
+from vwkde.inspection.model.features.registry import FEATURES
 from vwkde.inspection.model.inspected_part import InspectedPart, ignoring
 
 IMAGE = as_seen(surface(1))

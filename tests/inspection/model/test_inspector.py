@@ -12,9 +12,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from vwkde.inspection import SurfaceInspector
 from vwkde.inspection.data.errors import ImageError
-from vwkde.inspection.model.container import ModelFileError, read_container, write_container
-from vwkde.inspection.model.features import GradientMoments
-from vwkde.inspection.model.library import Library
+from vwkde.inspection.model.features.registry import GradientMoments
+from vwkde.inspection.model.files.container import ModelFileError, read_container, write_container
+from vwkde.inspection.model.learnt.library import Library
 
 SHAPE = (160, 160)
 

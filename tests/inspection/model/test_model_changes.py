@@ -15,8 +15,8 @@ pytest.importorskip("safetensors")
 from support.serving import as_seen, file_of, fit_surfaces, surface
 from vwkde.exceptions import RepeatedImagesWarning
 from vwkde.inspection import ModelFileError, SurfaceInspector
-from vwkde.inspection.model import container
-from vwkde.inspection.model.container import read_container, stated_digest, write_container
+from vwkde.inspection.model.files import container
+from vwkde.inspection.model.files.container import read_container, stated_digest, write_container
 from vwkde.inspection.model.history import this_user
 
 NEW = [("a.png", as_seen(surface(300))), ("b.png", as_seen(surface(301)))]

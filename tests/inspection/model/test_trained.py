@@ -9,9 +9,10 @@ pytest.importorskip("safetensors")
 pytest.importorskip("torch")
 
 from support.serving import as_seen, surface
+from vwkde.exceptions import UnlikeImagesWarning
 from vwkde.inspection import ModelFileError, SurfaceInspector
 from vwkde.inspection.model.card import card_lines, model_card
-from vwkde.inspection.model.container import read_container, write_container
+from vwkde.inspection.model.files.container import read_container, write_container
 from vwkde.inspection.model.trained import training
 
 SIDE = 72
@@ -63,7 +64,8 @@ def test_a_model_is_its_own_after_saving_adding_and_taking_back(inspector, tmp_p
     assert (one.score, one.threshold, one.nearest) == (other.score, other.threshold, other.nearest)
     np.testing.assert_array_equal(one.log_ratio, other.log_ratio)
     before = loaded.calibration_.scores
-    loaded.add([bad(300), bad(301)])
+    with pytest.warns(UnlikeImagesWarning, match="good 22 "):  # they are not good at all
+        loaded.add([bad(300), bad(301)])
     assert len(loaded.calibration_.scores) == 24
     assert loaded.calibration_.scores[-1] > 2 * before.max()
     np.testing.assert_allclose(loaded.undo().calibration_.scores, before, rtol=1e-6)

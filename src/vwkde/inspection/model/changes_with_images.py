@@ -8,7 +8,7 @@ from vwkde._compute.parallel import at_most
 from vwkde._compute.resources import Resources
 from vwkde._display.waiting import shown_while_waiting
 from vwkde.inspection.model.calibration import warn_about_unlike
-from vwkde.inspection.model.features import FeatureSet
+from vwkde.inspection.model.features.registry import FeatureSet
 from vwkde.inspection.model.history import make_change, standing
 from vwkde.inspection.model.knows_good_images import KnowsGoodImages
 from vwkde.inspection.model.measuring import Images, Measure, measure_all

@@ -13,7 +13,7 @@ from vwkde._runtime.lazy import lazy
 from vwkde.inspection.data.arrays import check_shape
 from vwkde.inspection.data.colours import brightness
 from vwkde.inspection.data.errors import refuse
-from vwkde.inspection.model.interpolation import enlarged, scaled, working_shape
+from vwkde.inspection.model.filters.interpolation import enlarged, scaled, working_shape
 
 Singles = NDArray[np.float32]
 Shape = tuple[int, int]

@@ -13,10 +13,10 @@ from scipy import ndimage
 
 from vwkde._runtime.lazy import lazy
 from vwkde.inspection.data.arrays import refuse_shape
-from vwkde.inspection.model.combined import Marking
-from vwkde.inspection.model.features import FeatureSet, by_neighbours, is_trained, marking_of
-from vwkde.inspection.model.made_up_marks import MadeUpMarks
-from vwkde.inspection.model.patches import Grid
+from vwkde.inspection.model.features.combined import Marking
+from vwkde.inspection.model.features.patches import Grid
+from vwkde.inspection.model.features.registry import FeatureSet, by_neighbours, is_trained, marking_of
+from vwkde.inspection.model.marks.made_up import MadeUpMarks
 from vwkde.inspection.model.regions import Box, box_about
 
 Floats = NDArray[np.float64]

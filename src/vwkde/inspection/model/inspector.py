@@ -15,18 +15,25 @@ from vwkde._compute.parallel import at_most
 from vwkde._display.waiting import shown_while_waiting
 from vwkde.inspection.model.calibration import check_rate, warn_about_unlike
 from vwkde.inspection.model.checks_images import ChecksImages
-from vwkde.inspection.model.features import FEATURES, FeatureSet, as_features, by_neighbours, is_trained, marking_of
+from vwkde.inspection.model.features.registry import (
+    FEATURES,
+    FeatureSet,
+    as_features,
+    by_neighbours,
+    is_trained,
+    marking_of,
+)
+from vwkde.inspection.model.files.model import Origin, SavedModel, read_model, write_model
 from vwkde.inspection.model.frames import Framing
 from vwkde.inspection.model.history import make_change, make_making
 from vwkde.inspection.model.inspected_part import ignoring
-from vwkde.inspection.model.learnt import Learnt, learn
-from vwkde.inspection.model.learnt_colours import learn_planes
-from vwkde.inspection.model.learnt_combined import learn_combined
-from vwkde.inspection.model.learnt_nearest import learn_nearest
+from vwkde.inspection.model.learnt.base import Learnt, learn
+from vwkde.inspection.model.learnt.by_neighbours import learn_nearest
+from vwkde.inspection.model.learnt.colours import learn_planes
+from vwkde.inspection.model.learnt.combined import learn_combined
 from vwkde.inspection.model.measuring import Images, Measured, measure_all
-from vwkde.inspection.model.model_file import Origin, SavedModel, read_model, write_model
-from vwkde.inspection.model.networks import stored_name
 from vwkde.inspection.model.parameters import RECOMMENDED, check_count, check_enough, check_size
+from vwkde.inspection.model.pretrained.networks import stored_name
 
 Singles = NDArray[np.float32]
 

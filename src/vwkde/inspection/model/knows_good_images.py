@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from vwkde.inspection.model.calibration import Calibration
 from vwkde.inspection.model.history import Change, Making
-from vwkde.inspection.model.learnt import Learnt
-from vwkde.inspection.model.learnt_card import learnt_card
-from vwkde.inspection.model.networks import shown_name
+from vwkde.inspection.model.learnt.base import Learnt
+from vwkde.inspection.model.learnt.card import learnt_card
+from vwkde.inspection.model.pretrained.networks import shown_name
 
 
 class KnowsGoodImages:

@@ -13,12 +13,12 @@ from vwkde._runtime.warn import warn
 from vwkde.exceptions import RepeatedImagesWarning
 from vwkde.inspection.data.arrays import as_image, fingerprint
 from vwkde.inspection.data.colours import PLANES, brightness, planes_of
-from vwkde.inspection.model.combined import Marking
 from vwkde.inspection.model.coordinates import Coordinates
-from vwkde.inspection.model.drawings import Drawing, has_drawing
-from vwkde.inspection.model.features import FeatureSet, is_trained, marking_of, whole_of
+from vwkde.inspection.model.features.combined import Marking
+from vwkde.inspection.model.features.registry import FeatureSet, is_trained, marking_of, whole_of
 from vwkde.inspection.model.frames import AS_THEY_ARE, Frame, Framing, Shape
-from vwkde.inspection.model.made_up_marks import MadeUpMarks
+from vwkde.inspection.model.made_up.drawings import Drawing, has_drawing
+from vwkde.inspection.model.marks.made_up import MadeUpMarks
 
 Singles = NDArray[np.float32]
 Halves = NDArray[np.float16]

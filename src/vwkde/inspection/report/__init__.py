@@ -13,7 +13,7 @@ import numpy as np
 
 from vwkde._display.markup import Markup, element, joined
 from vwkde._display.style import number
-from vwkde.inspection.model.features import as_features
+from vwkde.inspection.model.features.registry import as_features
 from vwkde.inspection.report.cards import pictured_section, table_section
 from vwkde.inspection.report.charts import Group, histogram
 from vwkde.inspection.report.content import Report, colour_scale, counted, percent, table

@@ -21,8 +21,8 @@ from vwkde._runtime.versions import VERSION
 from vwkde.inspection.data.images import encode_png
 from vwkde.inspection.data.names import plain
 from vwkde.inspection.data.pictures import Failure
-from vwkde.inspection.model.container import stated_digest
 from vwkde.inspection.model.drift_of_good import Drift
+from vwkde.inspection.model.files.container import stated_digest
 from vwkde.inspection.model.inspection import Inspection
 from vwkde.inspection.runs.earlier import read_results, remove_earlier
 from vwkde.inspection.runs.evaluation import Evaluation

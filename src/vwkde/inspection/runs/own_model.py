@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vwkde._runtime.files import can_be_replaced
-from vwkde.inspection.model.container import stated_digest
+from vwkde.inspection.model.files.container import stated_digest
 from vwkde.inspection.runs.earlier import read_results
 from vwkde.inspection.runs.output import OutputError
 

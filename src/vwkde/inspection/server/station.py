@@ -19,9 +19,9 @@ from typing import Any
 
 from vwkde._runtime.warn import without
 from vwkde.exceptions import FewImagesWarning
-from vwkde.inspection.model.container import ModelFileError
+from vwkde.inspection.model.files.container import ModelFileError
+from vwkde.inspection.model.files.model import locked_model
 from vwkde.inspection.model.inspector import SurfaceInspector
-from vwkde.inspection.model.model_file import locked_model
 from vwkde.inspection.server import tasks
 from vwkde.inspection.server.limits import MOST_WAITING
 from vwkde.inspection.server.worker import Task

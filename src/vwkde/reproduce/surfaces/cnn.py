@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute.devices import require_torch
-from vwkde.inspection.model.patches import PatchGrid
+from vwkde.inspection.model.features.patches import PatchGrid
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from vwkde.inspection.data.images import read_image
 from vwkde.inspection.data.layouts import Item, Layout
 from vwkde.inspection.data.recognise import recognise_all
-from vwkde.inspection.model.patches import PAPER_GRID
+from vwkde.inspection.model.features.patches import PAPER_GRID
 from vwkde.reproduce.core.digits import SIDE, read_digits
 from vwkde.reproduce.core.figure import Scale, SurfaceImages
 

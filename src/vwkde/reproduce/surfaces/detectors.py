@@ -29,7 +29,7 @@ from vwkde._fit.bandwidth import select_bandwidth
 from vwkde._runtime.lazy import lazy
 from vwkde.baselines.kernel_density import plain_estimate
 from vwkde.baselines.nearest import Balls, compare_balls
-from vwkde.inspection.model.library import Library, make_library, mean_length_scale, sampled_images
+from vwkde.inspection.model.learnt.library import Library, make_library, mean_length_scale, sampled_images
 from vwkde.reproduce.surfaces.pairs import common_balls, kernel_means, neighbour_distances
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 from vwkde._display.style import RED, TEAL
 from vwkde.inspection.data.images import decode_image, encode_png
 from vwkde.inspection.metrics.detections import OVERLAP, mask_overlap
-from vwkde.inspection.model.patches import PAPER_GRID
+from vwkde.inspection.model.features.patches import PAPER_GRID
 from vwkde.reproduce.core.digits import SIDE
 from vwkde.reproduce.core.figure import Claim, Figure, Results, Scale, SurfaceImages
 from vwkde.reproduce.core.tasks import Outcome, Task, values_of

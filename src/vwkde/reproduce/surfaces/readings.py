@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde.inspection.metrics.detections import OVERLAP, box_overlap, mask_overlap
-from vwkde.inspection.model.patches import PAPER_GRID
+from vwkde.inspection.model.features.patches import PAPER_GRID
 from vwkde.inspection.model.regions import box_about, find_regions, near_peak
 from vwkde.reproduce.surfaces.detectors import Finding
 

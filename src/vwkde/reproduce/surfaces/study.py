@@ -17,9 +17,9 @@ from vwkde._compute.parallel import at_most
 from vwkde.inspection.metrics.detections import Matches, detection_average_precision
 from vwkde.inspection.metrics.images import image_auroc
 from vwkde.inspection.model.coordinates import fit_coordinates
-from vwkde.inspection.model.features import FEATURES
+from vwkde.inspection.model.features.patches import PAPER_GRID
+from vwkde.inspection.model.features.registry import FEATURES
 from vwkde.inspection.model.inspector import SurfaceInspector
-from vwkde.inspection.model.patches import PAPER_GRID
 from vwkde.reproduce.core.digits import source
 from vwkde.reproduce.core.figure import Results, Scale, SurfaceImages
 from vwkde.reproduce.core.tasks import Outcome, Task, values_of

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch")
 
 from vwkde.inspection import ImageError, SurfaceInspector, make_surfaces
-from vwkde.inspection.model.features import FEATURES
+from vwkde.inspection.model.features.registry import FEATURES
 from vwkde.inspection.model.measuring import rows_of
 from vwkde.inspection.model.on_device.judging import judge_on_device
 from vwkde.inspection.model.on_device.measuring import batch_size, on_device
@@ -70,7 +70,7 @@ def test_scores_and_maps_are_those_of_the_cpu(shape, ignored, features):
 
 
 def test_a_map_without_patches_is_that_of_the_cpu(monkeypatch):
-    monkeypatch.setattr("vwkde.inspection.model.joint.patches_outline", lambda *_: False)
+    monkeypatch.setattr("vwkde.inspection.model.learnt.joint.patches_outline", lambda *_: False)
     images = surfaces((96, 96))
     inspector = SurfaceInspector(features="combined", false_reject_rate=RATE).fit(images[:GOOD])
     expected = inspector.check(images[-2])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from support.serving import as_seen, surface
-from vwkde.inspection.model.marks import evened
+from vwkde.inspection.model.marks.strengths import evened
 from vwkde.inspection.model.trained import examples as module
 from vwkde.inspection.model.trained.examples import examples, piece_shape
 

@@ -6,7 +6,7 @@ pytest.importorskip("torch")
 import torch
 
 from support.serving import as_seen, surface
-from vwkde.inspection.model.marks import MARKS, evened
+from vwkde.inspection.model.marks.strengths import MARKS, evened
 from vwkde.inspection.model.trained.networks import Networks, layers, log_odds
 
 

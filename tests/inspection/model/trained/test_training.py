@@ -8,7 +8,7 @@ import torch
 from support.serving import as_seen, surface
 from vwkde._compute.parallel import at_most
 from vwkde._runtime.progress import listening
-from vwkde.inspection.model.marks import MARKS, evened
+from vwkde.inspection.model.marks.strengths import MARKS, evened
 from vwkde.inspection.model.trained import training
 from vwkde.inspection.model.trained.networks import log_odds
 from vwkde.inspection.model.trained.training import Training, train_networks

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute.devices import send
 from vwkde.inspection.model.coordinates import APART, Coordinates
-from vwkde.inspection.model.library import POOLED, Library
+from vwkde.inspection.model.learnt.library import POOLED, Library
 
 if TYPE_CHECKING:
     from torch import Tensor

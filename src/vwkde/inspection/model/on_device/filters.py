@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from vwkde._compute.devices import send
-from vwkde.inspection.model.interpolation import interpolation, shrunk
-from vwkde.inspection.model.pyramid import BLUR, TRUNCATE
+from vwkde.inspection.model.filters.interpolation import interpolation, shrunk
+from vwkde.inspection.model.filters.pyramid import BLUR, TRUNCATE
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -8,16 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute.devices import send
-from vwkde.inspection.model.learnt import Judgement, Learnt, pixel_map
-from vwkde.inspection.model.learnt_combined import LearntCombined
-from vwkde.inspection.model.library import Comparison, Library
-from vwkde.inspection.model.marks import MARKS
-from vwkde.inspection.model.on_device.comparing import Compared, CoordinatesOnDevice, LibraryOnDevice
-from vwkde.inspection.model.on_device.filters import enlarged, interpolated, smoothed
-from vwkde.inspection.model.on_device.marks import MarksOnDevice, largest_copy, spread_marks
-from vwkde.inspection.model.on_device.measuring import OnDevice, batch_size, on_device
-from vwkde.inspection.model.pyramid import PYRAMID
-from vwkde.inspection.model.rarity import (
+from vwkde.inspection.model.filters.pyramid import PYRAMID
+from vwkde.inspection.model.learnt.base import Judgement, Learnt, pixel_map
+from vwkde.inspection.model.learnt.combined import LearntCombined
+from vwkde.inspection.model.learnt.library import Comparison, Library
+from vwkde.inspection.model.learnt.rarity import (
     AROUND_CUT,
     COUNTS,
     FIRST_SPARED,
@@ -30,6 +25,11 @@ from vwkde.inspection.model.rarity import (
     places_of,
     strong,
 )
+from vwkde.inspection.model.marks.strengths import MARKS
+from vwkde.inspection.model.on_device.comparing import Compared, CoordinatesOnDevice, LibraryOnDevice
+from vwkde.inspection.model.on_device.filters import enlarged, interpolated, smoothed
+from vwkde.inspection.model.on_device.marks import MarksOnDevice, largest_copy, spread_marks
+from vwkde.inspection.model.on_device.measuring import OnDevice, batch_size, on_device
 
 if TYPE_CHECKING:
     from torch import Tensor

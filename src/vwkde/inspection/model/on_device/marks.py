@@ -6,9 +6,18 @@ from typing import TYPE_CHECKING
 import scipy.fft
 
 from vwkde._compute.devices import send
-from vwkde.inspection.model.known_marks import KnownMarks
-from vwkde.inspection.model.mark_filters import AROUND, DETAIL, MARGIN, SMOOTH, bank
-from vwkde.inspection.model.marks import CELL, EVEN, LEAST_USUAL, MARKS, SURROUNDINGS, SURROUNDINGS_CUT, every, ranks
+from vwkde.inspection.model.marks.filters import AROUND, DETAIL, MARGIN, SMOOTH, bank
+from vwkde.inspection.model.marks.known import KnownMarks
+from vwkde.inspection.model.marks.strengths import (
+    CELL,
+    EVEN,
+    LEAST_USUAL,
+    MARKS,
+    SURROUNDINGS,
+    SURROUNDINGS_CUT,
+    every,
+    ranks,
+)
 from vwkde.inspection.model.on_device.filters import enlarged, halved, made_smaller, mirrored, smoothed
 from vwkde.inspection.model.on_device.weighing import WeighingOnDevice
 

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwkde._compute.devices import send
-from vwkde.inspection.model.combined import Combined, working
-from vwkde.inspection.model.features import FeatureSet
+from vwkde.inspection.model.features.combined import Combined, working
+from vwkde.inspection.model.features.registry import FeatureSet
+from vwkde.inspection.model.features.texture import Texture
 from vwkde.inspection.model.inspected_part import FeaturesOfPart, InspectedPart
 from vwkde.inspection.model.on_device.filters import made_smaller
 from vwkde.inspection.model.on_device.marks import marks_of
 from vwkde.inspection.model.on_device.patches import patches_of
 from vwkde.inspection.model.on_device.texture import texture_of
-from vwkde.inspection.model.texture import Texture
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -7,10 +7,10 @@ import numpy as np
 import scipy.fft
 
 from vwkde._compute.devices import send
-from vwkde.inspection.model.bands import EVERY, MARGIN, ORIENTATIONS, bank
-from vwkde.inspection.model.multiscale import DIM, HARMONICS, OCTAVES, SMOOTH, WINDOW
+from vwkde.inspection.model.features.multiscale import DIM, HARMONICS, OCTAVES, SMOOTH, WINDOW
+from vwkde.inspection.model.filters.bands import EVERY, MARGIN, ORIENTATIONS, bank
+from vwkde.inspection.model.filters.pyramid import PYRAMID
 from vwkde.inspection.model.on_device.filters import halved, mirrored, smoothed
-from vwkde.inspection.model.pyramid import PYRAMID
 
 if TYPE_CHECKING:
     from torch import Tensor

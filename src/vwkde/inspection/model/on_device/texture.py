@@ -8,9 +8,9 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from vwkde._compute.devices import send
+from vwkde.inspection.model.features.patches import FLAT, PatchGrid
+from vwkde.inspection.model.features.texture import DIM, EVEN, HARMONICS, MARGIN, ORIENTATIONS, SCALES, SMOOTH, bank
 from vwkde.inspection.model.on_device.filters import mirrored, smoothed
-from vwkde.inspection.model.patches import FLAT, PatchGrid
-from vwkde.inspection.model.texture import DIM, EVEN, HARMONICS, MARGIN, ORIENTATIONS, SCALES, SMOOTH, bank
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from vwkde._compute.devices import send
-from vwkde.inspection.model.weighing import DIRECTED, SINGLE, Weighing, all_parents
+from vwkde.inspection.model.marks.weighing import DIRECTED, SINGLE, Weighing, all_parents
 
 if TYPE_CHECKING:
     from torch import Tensor

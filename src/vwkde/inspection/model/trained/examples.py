@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from vwkde.inspection.model.made_up import with_defects
-from vwkde.inspection.model.made_up_shapes import Random
-from vwkde.inspection.model.marks import EVEN, SURROUNDINGS, SURROUNDINGS_CUT
+from vwkde.inspection.model.made_up.defects import with_defects
+from vwkde.inspection.model.made_up.shapes import Random
+from vwkde.inspection.model.marks.strengths import EVEN, SURROUNDINGS, SURROUNDINGS_CUT
 
 Singles = NDArray[np.float32]
 Mask = NDArray[np.bool_]

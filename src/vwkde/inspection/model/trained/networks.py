@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from vwkde._compute.devices import send
 from vwkde._compute.torch_state import threads_of_torch
-from vwkde.inspection.model.marks import evened
+from vwkde.inspection.model.marks.strengths import evened
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -1,0 +1,1 @@
+"""What is measured of an image: features of patches, and marks."""

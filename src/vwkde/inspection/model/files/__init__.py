@@ -1,0 +1,1 @@
+"""Model files: how what was learnt is written, read and checked."""

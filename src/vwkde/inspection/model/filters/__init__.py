@@ -1,0 +1,1 @@
+"""Filters of images: pyramids, bands, interpolation."""

@@ -1,0 +1,1 @@
+"""Defects that are drawn on good images, to learn from."""

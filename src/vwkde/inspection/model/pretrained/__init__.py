@@ -1,0 +1,1 @@
+"""Networks that others have trained."""
