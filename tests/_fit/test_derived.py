@@ -55,16 +55,27 @@ def test_the_difference_of_two_columns_is_found_and_nothing_else():
     p = kept(random, 800, 5, lambda x: np.where(abs(x[:, 1] - x[:, 3]) < 0.6, 1.0, 0.2))
     (found,) = found_in(p, random.normal(size=(800, 5)))
     assert isinstance(found, Combination)
-    assert found.columns == (1, 3)
-    assert found.factors == (1.0, -1.0)
+    assert (found.first.column, found.second.column, found.sign) == (1, 3, -1)
 
 
-def test_columns_in_other_units_are_compared_in_units_of_their_scales():
+def test_the_units_of_the_data_do_not_matter():
     random = np.random.default_rng(1)
     p = kept(random, 800, 3, lambda x: np.where(abs(x[:, 0] + x[:, 2]) < 0.6, 1.0, 0.2))
-    (found,) = found_in(p * [1, 1, 1_000], random.normal(size=(800, 3)) * [1, 1, 1_000])
-    assert found.columns == (0, 2)
-    assert found.factors[0] / found.factors[1] == pytest.approx(1_000, rel=0.2)
+    (found,) = found_in(p * [1, 1, 1_000] + 5, random.normal(size=(800, 3)) * [1, 1, 1_000] + 5)
+    assert (found.first.column, found.second.column, found.sign) == (0, 2, 1)
+    assert found.second.scale / found.first.scale == pytest.approx(1_000, rel=0.2)
+
+
+def test_copies_and_constants_add_nothing():
+    random = np.random.default_rng(12)
+    p = kept(random, 800, 3, lambda x: np.where(abs(x[:, 0] - x[:, 2]) < 0.6, 1.0, 0.2))
+    q = random.normal(size=(800, 3))
+    alone = found_in(p, q)
+    p, q = (np.column_stack([x, 3 - 2 * x[:, 0], np.ones(800)]) for x in (p, q))
+    both = found_in(p, q)
+    assert [type(each) for each in both] == [type(each) for each in alone] == [SharedCurves, Combination]
+    assert both[1] == alone[1]
+    assert (both[1].first.column, both[1].second.column, both[1].sign) == (0, 2, -1)
 
 
 def test_heaps_are_found():
@@ -135,7 +146,7 @@ def test_angles_that_follow_each_other_are_compared():
     low, high = estimate.interval
     assert low < truth < high
     assert estimate.value > 0.75 * truth
-    assert estimate.diagnostics["coordinates"] == "circles"
+    assert estimate.diagnostics["coordinates"] == "differences of angles"
 
 
 def test_rarer_jumps_of_walks_are_compared():

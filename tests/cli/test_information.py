@@ -67,7 +67,7 @@ def test_mi_of_a_file_is_a_matrix(run):
     [
         (["--x", "a", "--y", "d"], "there are no columns ['d']; the file has ['a', 'c', 'b', 'colour', 'patient']"),
         (["--x", "a"], "Say which columns are X and Y, for example --x a,b --y c, or give two files."),
-        (["--x", "a", "--y", "b", "--unit", "bit"], "'unit' parameter must be one of ['nats', 'bits']. Got 'bit'"),
+        (["--x", "a", "--y", "b", "--unit", "bit"], "The --unit option must be one of ['nats', 'bits']. Got 'bit'"),
         (["--x", "a", "--y", "b", "--lag", "295"], "must leave at least 10 of 300 rows"),
     ],
 )

@@ -96,8 +96,11 @@ def test_ratio_prints_csv_and_writes_files(run):
     ("arguments", "message"),
     [
         (("kl", "p.csv", "none.csv"), "error: none.csv: there is no such file; check the path."),
-        (("kl", "p.csv", "q.parquet", "--bandwidth", "-1"), "error: The 'bandwidth' parameter"),
-        (("kl", "p.csv", "q.parquet", "--method", "magic"), "error: The 'method' parameter"),
+        (
+            ("kl", "p.csv", "q.parquet", "--bandwidth", "-1"),
+            "error: The --bandwidth option must be one of 'auto', 'ise'",
+        ),
+        (("kl", "p.csv", "q.parquet", "--method", "magic"), "error: The --method option"),
         (("kl", "p.csv", "q.parquet", "--columns", "a,x"), "error: p.csv: there are no columns ['x']"),
         (("kl", "p.csv", "q.parquet", "--columns", ""), "error: A list of columns is empty. Name columns, such as a,b"),
         (("kl", "words.csv", "p.csv", "--columns", "a,b"), "error: Column 'b' must mean the same in all rows."),

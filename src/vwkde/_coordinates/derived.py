@@ -22,6 +22,10 @@ _KNOTS = np.linspace(-2.8, 2.8, 9)
 """Normal scores at which shared curves bend."""
 _QUANTILES = 201
 """Values by which normal scores are known."""
+_DIGITS = 9
+"""Digits of a sum: equal sums of whole numbers, in any unit, stay equal."""
+_FAR, _TINY = 10.0, 1e-9
+"""Distances from the middle beyond which values do not count in the slope of a step, and below which steps vanish."""
 _BESIDE = 3
 """Different values on each side of a value that show how often it should occur."""
 _FEWEST_VALUES = 12
@@ -29,10 +33,11 @@ _FEWEST_EQUAL = 5
 """Rows of the most frequent value with which a column may have heaps."""
 _PERIODS = ((-np.pi, 2 * np.pi), (0.0, 2 * np.pi), (-180.0, 360.0), (0.0, 360.0), (0.0, 24.0))
 """Where angles begin, and their periods: radians, degrees, and hours of the day."""
-_NEAR_THE_END = 0.05
-"""Part of a period in which a column must have values at both ends."""
-_ALIKE = 3.0
-"""Factor by which the numbers of rows at both ends of a period may differ."""
+_AT_THE_END, _NEAR_THE_END = 0.01, 0.05
+"""Parts of a period at both ends: in the smaller one a column must have a value, in the larger one several."""
+_ALIKE, _LEAST_AT_ENDS = 3.0, 0.2
+"""Factor by which the numbers of rows near both ends may differ, and how many there must be, in parts of the mean."""
+_ROUNDING = 1e-6
 
 
 class Derived(Protocol):
@@ -43,32 +48,52 @@ class Derived(Protocol):
 
 
 @dataclass(frozen=True)
-class Combination:
-    """The sum of two columns, each times a factor; a negative one makes it a difference."""
+class Standard:
+    """A column of rows as given, in a unit of its own and around its middle."""
 
-    columns: tuple[int, int]
-    factors: tuple[float, float]
+    column: int
+    middle: float
+    scale: float
 
     def __call__(self, x: Array) -> Floats:
         """Return its values at rows as given."""
-        (first, second), (a, b) = self.columns, self.factors
-        return np.asarray(a * x[:, first] + b * x[:, second], dtype=np.float64)
+        return np.asarray(x[:, self.column], dtype=np.float64) / self.scale - self.middle
+
+
+@dataclass(frozen=True)
+class Combination:
+    """The sum of two columns, or their difference if the sign is negative."""
+
+    first: Standard
+    second: Standard
+    sign: Literal[1, -1]
+
+    def __call__(self, x: Array) -> Floats:
+        """Return its values at rows as given."""
+        return np.round(self.first(x) + self.sign * self.second(x), _DIGITS)
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Values of which a row has several: some columns, the steps from one to the next, or all distances of two."""
+    """Values of which a row has several: some columns, the steps from one to the next, or all distances of two.
 
-    columns: tuple[int, ...]
+    A step is what a column is beyond a multiple of the one before it, in units of its scale. `slopes` and `scales` are
+    those of the steps.
+    """
+
+    columns: tuple[Standard, ...]
     kind: Literal["columns", "steps", "distances"]
+    slopes: tuple[float, ...] = ()
+    scales: tuple[float, ...] = ()
 
     def __call__(self, x: Array) -> Iterator[Floats]:
         """Return the values at rows as given, one part after the other."""
-        values = [np.asarray(x[:, column], dtype=np.float64) for column in self.columns]
+        values = [column(x) for column in self.columns]
         if self.kind == "columns":
             yield from values
         elif self.kind == "steps":
-            yield from (after - before for before, after in pairwise(values))
+            for (before, after), slope, scale in zip(pairwise(values), self.slopes, self.scales, strict=True):
+                yield (after - slope * before) / scale
         else:
             yield from (np.abs(one - other) for one, other in combinations(values, 2))
 
@@ -127,27 +152,49 @@ class WithDerived:
 
 @dataclass(frozen=True)
 class OnCircles:
-    """Coordinates in which the cosine and the sine of an angle replace it."""
+    """Coordinates in which cosines and sines replace angles: of the angles, or of the differences of all pairs."""
 
     coordinates: Callable[[Array], Floats]
     periods: dict[int, float]
     """The periods of the columns that are angles."""
+    differences: bool = False
 
     def __call__(self, x: Array) -> Floats:
         """Return the other columns, and the places on the circles."""
-        return np.column_stack([np.delete(self.coordinates(x), list(self.periods), axis=1), self.places(x)])
+        return np.column_stack([np.delete(self.coordinates(x), list(self.periods), axis=1), self.further(x)])
 
-    def places(self, x: Array) -> Floats:
+    def further(self, x: Array) -> Floats:
         """Return the places on the circles alone, with variance one where all angles are equally likely."""
-        turns = np.asarray(x[:, list(self.periods)], dtype=np.float64) * (
-            2 * np.pi / np.array([*self.periods.values()])
-        )
+        periods = np.array(list(self.periods.values()))
+        turns = 2 * np.pi * np.asarray(x[:, list(self.periods)], dtype=np.float64) / periods
+        if self.differences:
+            first, second = np.triu_indices(turns.shape[1], 1)
+            turns = turns[:, first] - turns[:, second]
         return np.sqrt(2) * np.column_stack([np.cos(turns), np.sin(turns)])
 
 
 def values_of(derived: Sequence[Derived], x: Array) -> Floats:
     """Return the values of derived columns at rows as given."""
     return np.column_stack([each(x) for each in derived])
+
+
+def standard(x: Floats, column: int) -> Standard | None:
+    """Return a column in units of the distance between its quartiles; None if that is zero."""
+    values = x[:, column]
+    unit = float(np.abs(values).max()) or 1.0  # first, so that nothing overflows
+    low, middle, high = np.quantile(values / unit, [0.25, 0.5, 0.75])
+    scale = float(high - low) * unit
+    return Standard(column, float(middle / (high - low)), scale) if scale else None
+
+
+def steps_of(x: Floats, columns: Sequence[Standard]) -> Parts | None:
+    """Return the steps from a column to the next; None if one of them is a multiple of the one before."""
+    slopes, scales = [], []
+    for before, after in pairwise([np.clip(column(x), -_FAR, _FAR) for column in columns]):
+        slopes.append(float(before @ after / (before @ before)))
+        low, high = np.quantile(after - slopes[-1] * before, [0.25, 0.75])
+        scales.append(float(high - low))
+    return Parts(tuple(columns), "steps", tuple(slopes), tuple(scales)) if min(scales) > _TINY else None
 
 
 def shared_curves(x: Floats, parts: Parts) -> SharedCurves:
@@ -167,11 +214,13 @@ def find_heaps(column: Floats, number: int) -> Heaps | None:
 
 
 def period_of(column: Floats) -> float | None:
-    """Return the period of a column that looks like an angle: it fills a known period, alike at both ends."""
+    """Return the period of a column that looks like an angle: it fills a known period, and is alike at both ends."""
+    whole = np.array_equal(column, np.round(column))
     for start, period in _PERIODS:
-        part = (column - start) / period
-        below, above = np.count_nonzero(part < _NEAR_THE_END), np.count_nonzero(part > 1 - _NEAR_THE_END)
-        inside = part.min() > -1e-6 and part.max() < 1 + 1e-6
-        if inside and below and above and max(below, above) <= _ALIKE * min(below, above):
+        part, step = (column - start) / period, 1 / period if whole else 0.0
+        fills = -_ROUNDING < part.min() < _AT_THE_END and 1 - _AT_THE_END < part.max() + step < 1 + step + _ROUNDING
+        ends = np.count_nonzero(part < _NEAR_THE_END), np.count_nonzero(part + step > 1 - _NEAR_THE_END)
+        enough = min(ends) >= max(ends) / _ALIKE and min(ends) >= _LEAST_AT_ENDS * _NEAR_THE_END * len(part)
+        if fills and enough and part.max() <= 1 + _ROUNDING:
             return period
     return None

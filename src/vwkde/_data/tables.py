@@ -28,6 +28,8 @@ def read_table(path: Path, columns: list[str] | None = None, header: bool | None
     `header` says whether the first line of a CSV file has the names of the columns; None to find out.
     """
     suffix = path.suffix.lower()
+    if path.is_dir():
+        raise ValueError(f"{path}: is a folder. Name a file.")
     if suffix not in _SUFFIXES:
         raise ValueError(f"{path}: the file name must end in one of {', '.join(_SUFFIXES)}; convert the file.")
     if not path.is_file():
@@ -46,7 +48,11 @@ def read_table(path: Path, columns: list[str] | None = None, header: bool | None
         if suffix not in (".npy", ".parquet"):
             refuse_text_among_numbers(frame.table, 2 if frame.columns else 1)
         return frame
-    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path}: not a readable CSV file: it is not UTF-8 text (byte {error.start}). Save it as UTF-8."
+        ) from None
+    except (pa.ArrowException, OSError, EOFError) as error:
         raise ValueError(f"{path}: not a readable {path.suffix[1:].upper()} file ({error}); check the file.") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
@@ -86,11 +92,21 @@ def _frame_of(table: pa.Table) -> Frame:
     return Frame(table, tuple(table.column_names))
 
 
+def _numbered(table: pa.Table, columns: list[str]) -> Frame:
+    """Return columns of a file without names, chosen by their numbers from 0 on."""
+    if not set(columns) <= set(map(str, range(table.num_columns))):
+        raise ValueError(
+            f"the file has no column names. Choose its columns by their numbers, 0 to {table.num_columns - 1}. Got "
+            f"{columns} instead."
+        )
+    return Frame(table.select([int(number) for number in columns]), None, chosen=True)
+
+
 def _checked(frame: Frame, columns: list[str] | None) -> Frame:
     """Return the columns that were chosen, or all but a saved index, of a file that has rows and unique names."""
     table = frame.table
     if columns and frame.columns is None:
-        raise ValueError("the file has no column names; add a header line, or use all columns.")
+        return _numbered(table, columns)
     if columns and len(set(table.column_names)) == len(table.column_names):
         missing = [name for name in columns if name not in table.column_names]
         if missing:

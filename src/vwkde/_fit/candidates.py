@@ -24,6 +24,7 @@ from vwkde._fit.overshoot import without_overshoot
 from vwkde._fit.weighting import fit_weight
 from vwkde._models.derivatives import Models
 from vwkde._models.guides.cross_fit import CrossFitted, cross_fit, no_guide, suits
+from vwkde._models.guides.kind import Fit
 from vwkde._models.log_loss import AtBoth, loss_terms, mean_loss
 from vwkde._models.weights.problem import WeightSettings
 from vwkde._models.weights.protocol import Weight
@@ -171,8 +172,7 @@ def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -
     If a bandwidth is given, it is the only one, and no guide is a candidate alone.
     """
     tried = [guide for guide in space.guides if len(space.guides) == 1 or suits(guide, space.samples)]
-    fitted = [cross_fit(guide, space.samples, numerics.seed) for guide in tried]
-    guides = [without_overshoot(guide, space.samples) for guide in fitted]
+    guides = [_cross_fitted(guide, space, numerics.seed) for guide in tried]
     smoothed = guides if bandwidth is not None else [guide for guide in guides if _takes_kernel_sums(guide, space)]
     forms = [Form(guide, UniformWeight()) for guide in smoothed]
     if space.weight is not None:
@@ -187,6 +187,12 @@ def find_candidates(space: Space, bandwidth: float | None, numerics: Numerics) -
     if bandwidth is None:
         candidates += [Candidate(space, Form(guide, UniformWeight()), None, guide.at_samples) for guide in guides]
     return candidates
+
+
+def _cross_fitted(guide: Any, space: Space, seed: int, fit: Fit | None = None) -> CrossFitted:
+    """Return a guide fitted to the samples of a space; among others, one that overshoots is reduced."""
+    fitted = cross_fit(guide, space.samples, seed, fit)
+    return fitted if len(space.guides) == 1 else without_overshoot(fitted, space.samples)
 
 
 def _takes_kernel_sums(guide: CrossFitted, space: Space) -> bool:
@@ -251,8 +257,7 @@ def _all_refitted(forms: dict[FormKey, Form], space: Space, settled: bool, numer
 
 def _refitted(form: Form, space: Space, settled: bool, numerics: Numerics) -> Form:
     """Return a form fitted to the rows of a space; if how a guide is fitted is `settled`, it is not chosen again."""
-    guide = cross_fit(form.guide.form, space.samples, numerics.seed, form.guide.fit if settled else None)
-    guide = without_overshoot(guide, space.samples)
+    guide = _cross_fitted(form.guide.form, space, numerics.seed, form.guide.fit if settled else None)
     if isinstance(form.weight, UniformWeight) or space.weight is None:
         return Form(guide, form.weight)
     return Form(guide, space.weight.fit(space.samples, numerics))

@@ -1,20 +1,29 @@
 """Derived columns by which the samples differ where the best model sees nothing.
 
 How far two columns are apart, their sum, and heaps of values are no products and no curves of single columns, so models
-of normal scores see little of them. Where columns are in one unit, as the steps of a series or the places of particles
+of normal scores see little of them. Where columns are of one kind, as the steps of a series or the places of particles
 are, a curve that all of them share, or all of their distances, shows what no single one does. All of these are compared
 by what the best model leaves unexplained, apart from curves of single columns. The threshold is so high that equal
-samples hardly ever pass it.
+samples hardly ever pass it. Columns count in units of their own, so that the units of the data do not matter.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from vwkde._coordinates.derived import Combination, Derived, Parts, find_heaps, shared_curves
+from vwkde._coordinates.derived import (
+    Combination,
+    Derived,
+    Parts,
+    Standard,
+    find_heaps,
+    shared_curves,
+    standard,
+    steps_of,
+)
 from vwkde._fit.products import Residuals
 
 Floats = NDArray[np.float64]
@@ -26,8 +35,8 @@ _FEWEST_VALUES = 12
 """Different values of a column whose sums and differences with others are compared."""
 _FEWEST_SHARED = 3
 """Columns from which they may share a curve."""
-_SAME_UNIT = 2.0
-"""Factor by which the scales of columns may differ if they are in one unit."""
+_COPY = 1e-9
+"""Distance of a correlation from one, or minus one, of a column that copies another."""
 _HALF_WAVES = np.arange(1, 7)
 """Of waves along the ranks of a column, by which the samples are compared."""
 _MOST_WAVES = 120
@@ -49,9 +58,9 @@ def missed_columns(p: Floats, q: Floats, residuals: Residuals) -> tuple[Derived,
     x = np.concatenate([p, q])
     several = max(1, _MOST_WAVES // x.shape[1])
     left = residuals.without([wave for column in x.T for wave in _waves(column)[:several]])
-    columns = [number for number, column in enumerate(x.T) if len(np.unique(column)) >= _FEWEST_VALUES]
+    columns = _different(x)
     found: list[Derived] = []
-    kinds = [*_heaps(x), *_shared(x, columns)], list(_of_two(x, columns))
+    kinds = [*_heaps(x), *_shared(x, columns)], list(_of_two(columns))
     for possible, level in zip(kinds, _LEVELS, strict=True):
         for each in _clear(possible, level, x, left):
             found.append(each)
@@ -77,35 +86,39 @@ def _heaps(x: Floats) -> Iterator[Derived]:
     yield from filter(None, (find_heaps(column, number) for number, column in enumerate(x.T)))
 
 
-def _shared(x: Floats, columns: list[int]) -> Iterator[Derived]:
-    """Return the curves that columns, their steps or their distances share, of those whose scales are alike."""
+def _different(x: Floats) -> list[Standard]:
+    """Return the columns of several values, in units of their own, without copies of others."""
+    found: list[Standard] = []
+    values: list[Floats] = []
+    for number, column in enumerate(x.T):
+        each = standard(x, number) if len(np.unique(column)) >= _FEWEST_VALUES else None
+        if each is None:
+            continue
+        scaled = each(x) - each(x).mean()
+        scaled /= np.linalg.norm(scaled)
+        if all(abs(scaled @ other) < 1 - _COPY for other in values):
+            found.append(each)
+            values.append(scaled)
+    return found
+
+
+def _shared(x: Floats, columns: list[Standard]) -> Iterator[Derived]:
+    """Return the curves that columns, their steps or their distances share."""
     if len(columns) < _FEWEST_SHARED:
         return
-    few = len(columns) <= _MOST_COLUMNS
-    for parts in (Parts(tuple(columns), "columns"), Parts(tuple(columns), "steps"), Parts(tuple(columns), "distances")):
-        if (few or parts.kind != "distances") and _are_alike(parts(x)):
-            yield shared_curves(x, parts)
+    yield shared_curves(x, Parts(tuple(columns), "columns"))
+    if steps := steps_of(x, columns):
+        yield shared_curves(x, steps)
+    if len(columns) <= _MOST_COLUMNS:
+        yield shared_curves(x, Parts(tuple(columns), "distances"))
 
 
-def _of_two(x: Floats, columns: list[int]) -> Iterator[Derived]:
-    """Return sums and differences of two columns: as they are if their scales are alike, else in units of these."""
-    if len(columns) > _MOST_COLUMNS:
-        return
-    scales = {column: scale for column in columns if (scale := _scale(x[:, column]))}
-    for i, j in combinations(scales, 2):
-        a, b = (1.0, 1.0) if _are_alike([x[:, i], x[:, j]]) else (1 / scales[i], 1 / scales[j])
-        yield from (Combination((i, j), (a, sign * b)) for sign in (-1.0, 1.0))
-
-
-def _are_alike(columns: Iterable[Floats]) -> bool:
-    """Return whether columns have scales that could be those of one unit."""
-    scales = [_scale(column) for column in columns]
-    return max(scales) < _SAME_UNIT * min(scales)
-
-
-def _scale(column: Floats) -> float:
-    low, high = np.quantile(column, [0.25, 0.75])
-    return float(high - low)
+def _of_two(columns: list[Standard]) -> Iterator[Derived]:
+    """Return sums and differences of two columns."""
+    if len(columns) <= _MOST_COLUMNS:
+        for first, second in combinations(columns, 2):
+            yield Combination(first, second, -1)
+            yield Combination(first, second, 1)
 
 
 def _waves(values: Floats) -> Floats:

@@ -8,8 +8,9 @@
 - components: the first principal components of those columns, if the rows are too few for all columns together;
 - products: those columns and products of them, for guides that bend, split or multiply columns, and the columns of the
   first product, whitened; only if other candidates miss the products;
-- circles: columns that look like angles become cosines and sines, so that products of them know their differences;
-- derived: the columns as given, and sums or differences of two of them or heaps of values that other candidates miss.
+- circles, and differences of angles: columns that look like angles, or their differences, become cosines and sines;
+- derived, and derived alone: columns that are made of others, because other candidates miss what they tell, with the columns
+  as given or without these.
 """
 
 from dataclasses import replace
@@ -49,6 +50,8 @@ _WITH_PRODUCTS = ("logistic", "additive", "boosting")
 """Guides that are tried on columns and products of them."""
 _ON_CIRCLES = ("logistic", "line")
 """Guides that are tried where angles are places on circles: Gaussians without a bias elsewhere have one there."""
+_MOST_ANGLES = 10
+"""Angles up to which the differences of all pairs are tried."""
 _WITH_DERIVED = ("logistic", "line", "additive", "curves", "boosting")
 """Guides that are tried on columns and others that are derived from them."""
 
@@ -158,22 +161,36 @@ def of_products(given: Space, products: tuple[Product, ...], guides: Guides) -> 
 
 
 def on_circles(problem: Problem, given: Space, guides: Guides) -> list[Space]:
-    """Return the samples with angles as places on circles, other columns as given; no space if there are no angles."""
+    """Return the samples with angles as places on circles, other columns as given; no space if there are no angles.
+
+    A second space has the differences of all pairs of angles.
+    """
     p, q = rows_as_given(problem, problem.numerics.seed)
     both = np.concatenate([p, q])
     periods = {k: period for k, column in enumerate(both.T) if (period := period_of(column)) is not None}
-    if not periods:
-        return []
-    coordinates = OnCircles(given.coordinates, periods)
-
-    def placed(side: int) -> Sample:
-        sample = given.samples[side]
-        others = np.delete(sample.points, list(periods), axis=1)
-        places = parallel.take_rows(coordinates.places(problem.held.data[side]), sample.rows)
-        return _with_points(sample, np.column_stack([others, places]), coordinates)
-
     tried = tuple(guide for guide in guides if guide in _ON_CIRCLES or not isinstance(guide, str | None))
-    return [Space("circles", coordinates, (placed(0), placed(1)), tried, axes_matter=True)]
+    if not periods or not tried:
+        return []
+    several = 2 <= len(periods) <= _MOST_ANGLES
+    names = {"circles": False, "differences of angles": True} if several else {"circles": False}
+    return [
+        _further(problem, given, name, OnCircles(given.coordinates, periods, differences), list(periods), tried)
+        for name, differences in names.items()
+    ]
+
+
+def _further(
+    problem: Problem, given: Space, name: str, coordinates: OnCircles | WithDerived, replaced: list[int], guides: Guides
+) -> Space:
+    """Return a space with further columns of the rows as they were given, beside columns as given without some."""
+
+    def placed(sample: Sample, data: Array) -> Sample:
+        further = parallel.take_rows(coordinates.further(data), sample.rows)
+        points = np.column_stack([np.delete(sample.points, replaced, axis=1), further])
+        return replace(sample, points=points, rest=sample.rest and replace(sample.rest, coordinates=coordinates))
+
+    p, q = (placed(*each) for each in zip(given.samples, problem.held.data, strict=True))
+    return Space(name, coordinates, (p, q), guides, axes_matter=True)
 
 
 def of_derived(problem: Problem, given: Space, derived: tuple[Derived, ...], guides: Guides) -> list[Space]:
@@ -185,19 +202,11 @@ def of_derived(problem: Problem, given: Space, derived: tuple[Derived, ...], gui
     (p, p_weight), (q, q_weight) = ((values_of(derived, x), weight) for x, weight in weights)
     coordinates = WithDerived(given.coordinates, derived, fit_normal_scores(p, q, (p_weight, q_weight)))
 
-    def placed(side: int) -> Sample:
-        sample = given.samples[side]
-        further = parallel.take_rows(coordinates.further(problem.held.data[side]), sample.rows)
-        return _with_points(sample, np.column_stack([sample.points, further]), coordinates)
-
-    samples, columns = (placed(0), placed(1)), given.samples[0].points.shape[1]
-    alone = np.eye(samples[0].points.shape[1])[:, columns:]
-    return [
-        Space("derived", coordinates, samples, tried, axes_matter=True),
-        Space(
-            "derived alone", Projection(coordinates, alone), project_samples(samples, alone), tried, axes_matter=True
-        ),
-    ]
+    beside = _further(problem, given, "derived", coordinates, [], tried)
+    columns = given.samples[0].points.shape[1]
+    directions = np.eye(beside.samples[0].points.shape[1])[:, columns:]
+    alone = Projection(coordinates, directions), project_samples(beside.samples, directions)
+    return [beside, Space("derived alone", *alone, tried, axes_matter=True)]
 
 
 def rows_as_given(problem: Problem, seed: int) -> tuple[Floats, Floats]:
@@ -209,10 +218,6 @@ def rows_as_given(problem: Problem, seed: int) -> tuple[Floats, Floats]:
         for data, sample in zip(problem.held.data, numbered, strict=True)
     )
     return p, q
-
-
-def _with_points(sample: Sample, points: Floats, coordinates: Coordinates) -> Sample:
-    return replace(sample, points=points, rest=sample.rest and replace(sample.rest, coordinates=coordinates))
 
 
 def _of_columns(name: str, given: Space, columns: Ints, guides: Guides) -> Space:

@@ -94,7 +94,7 @@ def _report(error: Exception) -> int:
     if context is not None:
         if not words:  # no command was given, and the help has been printed
             return ERROR
-        words = f"{words.rstrip('.')}. See: {context.command_path} --help"
+        words = f"{words if words.endswith('?') else words.rstrip('.') + '.'} See: {context.command_path} --help"
     if isinstance(error, ColumnError):
         words = f"{words} Or choose columns with --columns a,b,c."
     complain(f"error: {in_options(words) or type(error).__name__}", "red")

@@ -31,9 +31,25 @@ Header = Annotated[
 ]
 
 
+_OTHER_NAMES = {"random_state": "seed", "false_reject_rate": "rate", "confidence_level": "confidence"}
+"""Options of the command line that are not called as the parameters are."""
+_IN_PYTHON = {
+    r"an int in the range \[(\d+), (\d+)\], an instance of '[\w.]+' or None": r"a whole number from \1 to \2",
+    r"\b(missing|dates)='(\w+)'": r"--\1 \2",
+    r"or omit the parameter": "or leave the option out",
+}
+
+
 def in_options(words: str) -> str:
-    """Return a message with the options of the command line instead of Python's arguments."""
-    return re.sub(r"\b(missing|dates)='(\w+)'", r"--\1 \2", words)
+    """Return a message with the options of the command line instead of Python's parameters."""
+    for python, here in _IN_PYTHON.items():
+        words = re.sub(python, here, words)
+    return re.sub(r"The '(\w+)' parameter( of \w+)?", _as_option, words)
+
+
+def _as_option(parameter: re.Match[str]) -> str:
+    name = parameter[1]
+    return f"The --{_OTHER_NAMES.get(name, name).replace('_', '-')} option"
 
 
 def names_in(texts: list[str] | None) -> list[str] | None:

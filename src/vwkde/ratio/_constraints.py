@@ -15,24 +15,33 @@ from vwkde._models.derivatives import DERIVATIVES
 from vwkde._models.guides import GUIDES
 from vwkde._models.weights import WEIGHTS
 
+
+class _Names(StrOptions):  # type: ignore[misc]
+    """Names out of which a parameter is one, in the same order in every message."""
+
+    def __str__(self) -> str:
+        """Return the words of a message."""
+        return f"one of {', '.join(map(repr, sorted(self.options)))}"
+
+
 _CONSTRAINTS: dict[str, list[Any]] = {
-    "guide": [StrOptions({"auto", *GUIDES}), None, HasMethods(["fit", "predict_proba"]), list, tuple],
-    "weighting": [StrOptions(set(WEIGHTS))],
-    "derivatives": [StrOptions({"auto", *DERIVATIVES}), HasMethods(["fit"])],
-    "target": [StrOptions(set(TARGETS))],
-    "bandwidth": [StrOptions({"auto", *RULES}), Interval(Real, 1e-6, 1e6, closed="both")],
-    "length_scale": [StrOptions({"auto"}), Interval(Real, 1e-6, 1e6, closed="both")],
+    "guide": [_Names({"auto", *GUIDES}), None, HasMethods(["fit", "predict_proba"]), list, tuple],
+    "weighting": [_Names(set(WEIGHTS))],
+    "derivatives": [_Names({"auto", *DERIVATIVES}), HasMethods(["fit"])],
+    "target": [_Names(set(TARGETS))],
+    "bandwidth": [_Names({"auto", *RULES}), Interval(Real, 1e-6, 1e6, closed="both")],
+    "length_scale": [_Names({"auto"}), Interval(Real, 1e-6, 1e6, closed="both")],
     "ridge": [Interval(Real, 0, None, closed="neither")],
     "max_basis": [Interval(Integral, 1, None, closed="left")],
     "max_held": [Interval(Integral, 100, None, closed="left")],
-    "subspace": [StrOptions({"auto"}), "boolean"],
+    "subspace": [_Names({"auto"}), "boolean"],
     "random_state": ["random_state"],
     "memory_budget": [Interval(Integral, 1, None, closed="left")],
     "n_threads": [Interval(Integral, 1, None, closed="left"), None],
-    "engine": [StrOptions(set(ENGINE_NAMES))],
+    "engine": [_Names(set(ENGINE_NAMES))],
     "device": [str, None],
-    "missing": [StrOptions(set(MISSING))],
-    "dates": [StrOptions(set(DATES))],
+    "missing": [_Names(set(MISSING))],
+    "dates": [_Names(set(DATES))],
 }
 
 
