@@ -24,6 +24,7 @@ def test_the_status_is_the_finding(run, tmp_path):
     status, out, err = run("before.csv", "after.csv")
     assert (status, err) == (0, "")
     assert out.startswith("no drift found: p = ")
+    assert "how much: nothing beyond chance; a change of up to " in out
     status, out, err = run("before.csv", "moved.csv", "-o", "report.html")
     assert (status, err) == (1, "report written to report.html\n")
     assert "columns that changed by themselves: x" in out

@@ -9,8 +9,8 @@
 - products: those columns and products of them, for guides that bend, split or multiply columns, and the columns of the
   first product, whitened; only if other candidates miss the products;
 - circles, and differences of angles: columns that look like angles, or their differences, become cosines and sines;
-- derived, and derived alone: columns that are made of others, because other candidates miss what they tell, with the columns
-  as given or without these.
+- derived, and derived alone: columns that are made of others, because other candidates miss what they tell, with the
+  columns as given or without these.
 """
 
 from dataclasses import replace

@@ -64,9 +64,11 @@ class Told:
         if self.total_variation is None:
             return []
         value, (low, high) = max(0.0, self.total_variation.value), self.total_variation.interval
+        if not self.has_drifted:
+            return [f"how much: nothing beyond chance; a change of up to {percent(high)} of the rows may be hidden"]
         ends = f"95 % interval {self.from_in_words(low)} to {percent(high)}"
         amount = f"{percent(value)} of the rows would have to change ({ends})"
-        if self.has_drifted and value < _LEAST:
+        if value < _LEAST:
             amount = f"too few rows would have to change to be measured ({ends})"
         return [
             f"how much: {amount}",
