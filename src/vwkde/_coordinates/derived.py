@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from vwkde._compute import parallel
 from vwkde._coordinates.normal_scores import NormalScores
 from vwkde._data.validation import Array
 
@@ -114,8 +115,11 @@ class SharedCurves:
         """Return the means of the hats at rows as given; the middle one is left out, as they add up to one."""
         places = np.linspace(0.0, len(_KNOTS) - 1.0, len(self.quantiles))
         knots = np.delete(np.arange(len(_KNOTS)), len(_KNOTS) // 2)[:, None]
-        hats = [np.maximum(0.0, 1 - np.abs(np.interp(part, self.quantiles, places) - knots)) for part in self.parts(x)]
-        return np.mean(hats, axis=0).T
+        total, count = np.zeros((len(knots), len(x))), 0
+        for part in self.parts(x):
+            total += np.maximum(0.0, 1 - np.abs(np.interp(part, self.quantiles, places) - knots))
+            count += 1
+        return np.asarray(total.T / count)
 
 
 @dataclass(frozen=True)
@@ -146,8 +150,9 @@ class WithDerived:
         return np.column_stack([self.coordinates(x), self.further(x)])
 
     def further(self, x: Array) -> Floats:
-        """Return the further columns alone."""
-        return self.scores(values_of(self.derived, x))
+        """Return the further columns alone, made from some rows at a time: there may be many distances of a row."""
+        blocks = parallel.split(len(x), parallel.rows_at_a_time(x.shape[1]))
+        return np.concatenate([self.scores(values_of(self.derived, x[rows])) for rows in blocks])
 
 
 @dataclass(frozen=True)
