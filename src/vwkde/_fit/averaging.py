@@ -258,13 +258,17 @@ def _best_sums(candidates: list[Candidate], used: NDArray[np.bool_], judged_by_m
 
 
 def _may_grow(candidates: list[Candidate]) -> NDArray[np.bool_]:
-    """Mark the guides, alone, that may win with more rows, each in the space where it is best so far."""
+    """Mark the guides, alone, that may win with more rows, each in the space where it is best so far.
+
+    In a space that more rows asked for, every guide may.
+    """
     best: dict[str, Candidate] = {}
     for c in candidates:
         name = c.form.guide.name
         if c.bandwidth is None and c.form.guide.grows and (name not in best or c.loss < best[name].loss):
             best[name] = c
-    return np.array([best.get(c.form.guide.name) is c for c in candidates])
+    grow = [c.space.grows and c.bandwidth is None for c in candidates]
+    return np.array(grow) | [best.get(c.form.guide.name) is c for c in candidates]
 
 
 def _to_try_again(candidates: list[Candidate], share: list[float]) -> list[Candidate]:

@@ -82,6 +82,8 @@ class Space:
     guides: tuple[Any, ...]
     axes_matter: bool = False
     weight: WeightTrial | None = None
+    grows: bool = False
+    """Whether more rows than the first ones showed that it is needed, so that its guides may win with more."""
 
     def thinned(self, seed: int, most: int | None = None) -> "Space":
         """Return the space with at most `most` rows of each sample; by default, those by which all are compared."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from vwkde._fit.averaging import Average, Member, average_of
 from vwkde._fit.bandwidth import pair_bandwidth
-from vwkde._fit.candidates import Candidate, Space, WeightTrial, find_candidates
+from vwkde._fit.candidates import Candidate, Space, WeightTrial, find_candidates, on_all_rows
 from vwkde._fit.derived import missed_columns
 from vwkde._fit.few_centres import level_by_all_rows, with_few_centres
 from vwkde._fit.fitted import Fitted, Problem
@@ -45,6 +45,8 @@ _FEW_ROWS = 200
 """Rows of each sample by which the derivatives of such a weight are chosen."""
 _SIMPLE = (None, "shared-gaussian", "gaussian", "shrunk-gaussian", "student", "logistic", "line", "additive", "curves")
 """Guides that know means, covariances and single columns."""
+_MANY_ROWS, _ROWS_AGAIN = 20_000, 10_000
+"""Rows of a sample above which so many show what the best candidate misses; it is fitted to them again."""
 _CLEARLY = 2.0
 """Standard errors by which a weight must lower the log loss to be kept in addition to a guide."""
 
@@ -146,24 +148,31 @@ def _choose(
     if given and bandwidth is None:
         guides = *spaces[0].guides, *given.guides
         for find in (_with_missed_columns, _with_missed_products):
-            more = find(problem, given, guides, candidates)
+            more = find(problem, spaces, given, guides, candidates)
             candidates += [c for space in more for c in find_candidates(space.thinned(numerics.seed), None, numerics)]
             spaces = [*spaces, *more]
     return average_of(candidates, spaces, bandwidth, numerics, stacked=given is not None)
 
 
 def _with_missed_columns(
-    problem: Problem, given: Space, guides: tuple[Any, ...], candidates: list[Candidate]
+    problem: Problem, spaces: list[Space], given: Space, guides: tuple[Any, ...], candidates: list[Candidate]
 ) -> list[Space]:
-    """Return spaces of derived columns that the best candidate misses."""
-    seed = problem.numerics.seed
-    samples, best = given.thinned(seed).samples, min(candidates, key=lambda c: c.loss)
-    derived = missed_columns(*rows_as_given(problem, seed), Residuals.of(best.at_samples, samples))
-    return of_derived(problem, given, derived, guides)
+    """Return spaces of derived columns that the best candidate misses; of many rows more show what is missed."""
+    numerics, best = problem.numerics, min(candidates, key=lambda c: c.loss)
+    many = max(map(len, given.samples)) > _MANY_ROWS
+    most = _ROWS_AGAIN if many else None
+    at_samples = best.at_samples
+    if many:
+        whole = next(space for space in spaces if space.name == best.space.name)
+        (ratio,) = on_all_rows([best], whole.thinned(numerics.seed, most), None, numerics)
+        at_samples = ratio.at_samples
+    residuals = Residuals.of(at_samples, given.thinned(numerics.seed, most).samples)
+    derived = missed_columns(*rows_as_given(problem, numerics.seed, most), residuals)
+    return [replace(space, grows=many) for space in of_derived(problem, given, derived, guides)]
 
 
 def _with_missed_products(
-    problem: Problem, given: Space, guides: tuple[Any, ...], candidates: list[Candidate]
+    problem: Problem, _: list[Space], given: Space, guides: tuple[Any, ...], candidates: list[Candidate]
 ) -> list[Space]:
     """Return spaces of products of columns that the best simple candidate misses, if the best of all misses some."""
     samples = given.thinned(problem.numerics.seed).samples

@@ -209,10 +209,10 @@ def of_derived(problem: Problem, given: Space, derived: tuple[Derived, ...], gui
     return [beside, Space("derived alone", *alone, tried, axes_matter=True)]
 
 
-def rows_as_given(problem: Problem, seed: int) -> tuple[Floats, Floats]:
-    """Return the rows, as they were given, by which all candidates are compared first."""
+def rows_as_given(problem: Problem, seed: int, most: int | None = None) -> tuple[Floats, Floats]:
+    """Return at most `most` rows of each sample as they were given; by default, those that compare all candidates."""
     one, other = (replace(each, points=each.rows[:, None].astype(np.float64)) for each in problem.samples)
-    numbered = Space("numbers", np.asarray, (one, other), ()).thinned(seed).samples
+    numbered = Space("numbers", np.asarray, (one, other), ()).thinned(seed, most).samples
     p, q = (
         np.asarray(data[sample.points[:, 0].astype(np.intp)], dtype=np.float64)
         for data, sample in zip(problem.held.data, numbered, strict=True)
