@@ -80,6 +80,20 @@ def test_balance_before_and_after(weights):
     assert "mean of" in str(weights.balance)
 
 
+@pytest.mark.parametrize("truth", [-5.0, -0.3, 0.0, 0.3, 5.0])
+def test_the_interval_of_a_mean_has_two_sides_whatever_its_sign(truth):
+    """Of a negative one the lower end was the value itself, as if it were a divergence."""
+    covered = 0
+    for seed in range(12):
+        random = np.random.default_rng([8, seed])
+        p, q = random.normal(0.5, 1, (200, 1)), random.normal(size=(200, 1))
+        outcome = truth - 0.5 + q[:, 0] + 0.5 * random.normal(size=200)
+        mean = vwkde.DensityRatio(guide="gaussian").fit(p, q).weights().mean(outcome)
+        covered += mean.interval[0] <= truth <= mean.interval[1]
+        assert mean.interval[0] < mean.value < mean.interval[1]
+    assert covered >= 10
+
+
 def test_a_mean_over_the_target_with_its_error():
     inside, errors = 0, []
     for seed in range(20):

@@ -17,6 +17,8 @@ __all__ = ["Estimate"]
 
 _LARGEST = {"jensen-shannon": float(np.log(2)), "hellinger": 1.0, "total-variation": 1.0}
 """The largest value of the divergences that are bounded, in nats if they have a unit."""
+_OF_ANY_SIGN = ("mean",)
+"""What is estimated that may be negative: means of an outcome by importance weights. No divergence is."""
 _ERRORS = "standard_error", "systematic_error", "unseen"
 _WITH_THE_UNIT = "by_copula", "by_neighbours", "terms"
 """The diagnostics that are in the unit of the value."""
@@ -105,7 +107,9 @@ class Estimate(Tabular):
         unseen = self.unseen * ndtri(0.5 + self.confidence_level / 2) / ndtri(0.975)
         low, high = self.value - float(lower * error), self.value + float(upper * error + unseen)
         largest = max(_LARGEST.get(self.kind, np.inf) / UNITS.get(self.unit, 1.0), self.value)
-        return max(low, min(self.value, 0.0)), largest if self.open_above else min(high, largest)
+        if self.kind not in _OF_ANY_SIGN:
+            low = max(low, min(self.value, 0.0))
+        return low, largest if self.open_above else min(high, largest)
 
     def __float__(self) -> float:
         """Return the value."""

@@ -4,7 +4,8 @@ The values of X are split in two, each part again, and so on. By the chain rule,
 split, plus that of each further split in its part of the rows, in proportion to their number. Each split asks for the
 ratio of two densities of Y. With prior w of the first part and log ratio u, its posterior is π = expit(u + logit w).
 The information of the split is the mean of log π/w of a row's own part, or that of the divergence of π from w. Noise in
-u makes the first too small and the second about as much too large, so their mean is used.
+u makes the first too small and the second about as much too large, so their mean is used. What a ratio may have missed
+makes the information too small, and raises the upper end.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +18,8 @@ from scipy.special import expit, log_expit, logit
 
 from vwkde._answers.at_samples import at_samples
 from vwkde._answers.functionals import AtSample
-from vwkde._answers.uncertainty import systematic_error
+from vwkde._answers.uncertainty import hidden as hidden_divergence
+from vwkde._answers.uncertainty import in_units_of, systematic_error
 from vwkde._data.validation import Array
 from vwkde.exceptions import DisjointSupportError
 from vwkde.information._opinions import Opinion
@@ -56,11 +58,12 @@ def by_classes(
     codes: Ints, values: Array, paired: Paired, make: Callable[[], PlainRatio], hidden: float = 0.0
 ) -> Opinion:
     """Return the information of classes and values; `hidden` is what merged classes may hide."""
-    terms, value, systematic, n = np.zeros(len(codes)), 0.0, hidden, len(codes)
+    terms, value, systematic, unseen, n = np.zeros(len(codes)), 0.0, hidden, 0.0, len(codes)
     for split in _splits(codes, np.arange(n)):
         found = _information(split, values, paired.group, make)
         value += found.value * len(split.rows) / n
         systematic += found.systematic_error * len(split.rows) / n
+        unseen += found.unseen * len(split.rows) / n
         terms[split.rows] += found.terms
     least = codes.max() * values.shape[1] / (2 * paired.rows**2)
     estimate = Estimate(
@@ -69,6 +72,7 @@ def by_classes(
         "mutual-information",
         systematic_error=systematic,
         degrees_of_freedom=paired.rows - 1,
+        unseen=unseen,
         diagnostics={"method": "classes", "rows": n, "classes": int(codes.max()) + 1, "columns": values.shape[1]},
     )
     return Opinion(estimate, terms, float(least))
@@ -90,6 +94,7 @@ def _splits(codes: Ints, rows: Ints) -> Iterator[Split]:
 class _Found:
     value: float
     systematic_error: float
+    unseen: float
     terms: Floats
 
 
@@ -101,14 +106,16 @@ def _information(split: Split, values: Array, group: Ints | None, make: Callable
         ratio._fit(values[p], values[q], groups=None if group is None else (group[p], group[q]))
     except DisjointSupportError:  # Y says which part it is
         terms = np.where(split.first, -np.log(share), -np.log1p(-share))
-        return _Found(float(terms.mean()), 0.0, terms)
+        return _Found(float(terms.mean()), 0.0, 0.0, terms)
     compute = partial(_of_split, share=share)
     at_both = at_samples(ratio._fitted)
     value, error = compute(*at_both)
     log_ratio[split.first], log_ratio[~split.first] = ratio.numerator_log_ratio_, ratio.denominator_log_ratio_
     at = log_ratio + logit(share)
     terms = np.where(split.first, log_expit(at) - np.log(share), log_expit(-at) - np.log1p(-share))
-    return _Found(value, systematic_error(ratio._fitted, compute, error, at_both), terms)
+    fitted = ratio._fitted
+    missed = in_units_of("jensen-shannon", None, hidden_divergence(fitted.samples), value)
+    return _Found(value, systematic_error(fitted, compute, error, at_both), missed, terms)
 
 
 def _of_split(p: AtSample, q: AtSample, share: float) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from vwkde._data.pairs import Ints
 from vwkde._runtime.random_states import random_state_of
 from vwkde._runtime.warn import warn, without
 from vwkde.exceptions import DegenerateDataWarning
+from vwkde.information._class_neighbours import by_class_neighbours
 from vwkde.information._classes import by_classes, merge_rare
 from vwkde.information._exact import is_exact
 from vwkde.information._opinions import Opinion, combined
@@ -67,7 +68,14 @@ def _by_values(paired: Paired, asked: Asked) -> Opinion | None:
     merged = None if codes is None else merge_rare(codes)
     if codes is None or merged is None:
         return None
-    return by_classes(merged, values, paired, asked.ratio, _entropy(codes) - _entropy(merged))
+    opinion = by_classes(merged, values, paired, asked.ratio, _entropy(codes) - _entropy(merged))
+    neighbours = by_class_neighbours(merged, values) if paired.group is None else None
+    if neighbours is None:
+        return opinion
+    moved = opinion.moved(neighbours, float(neighbours.mean()), 0.0, paired)
+    error = float(np.sqrt(paired.variance_of_mean(moved.log_ratio) + moved.least))
+    diagnostics = {**moved.estimate.diagnostics, "by_neighbours": float(neighbours.mean())}
+    return replace(moved, estimate=replace(moved.estimate, standard_error=error, diagnostics=diagnostics))
 
 
 def _entropy(codes: Ints) -> float:
