@@ -365,18 +365,21 @@ def test_guides_in_a_list_are_tried_even_if_the_default_would_not():
 
 
 def test_a_guide_that_grows_is_tried_again_where_it_was_best():
-    def candidate(name, loss, bandwidth=None):
+    def candidate(name, loss, bandwidth=None, space_grows=False):
         guide = SimpleNamespace(name=name, grows=name in ("boosting", "paired-mixture"))
-        return SimpleNamespace(form=SimpleNamespace(guide=guide), loss=loss, bandwidth=bandwidth)
+        space = SimpleNamespace(grows=space_grows)
+        return SimpleNamespace(form=SimpleNamespace(guide=guide), space=space, loss=loss, bandwidth=bandwidth)
 
     tried = [
         candidate("gaussian", 0.60),
+        candidate("line", 0.69, space_grows=True),
+        candidate("line", 0.68, bandwidth=1.0, space_grows=True),
         candidate("paired-mixture", 0.70),
         candidate("paired-mixture", 0.65),
         candidate("paired-mixture", 0.64, bandwidth=1.0),
         candidate("boosting", 0.69),
     ]
-    assert averaging._may_grow(tried).tolist() == [False, False, True, False, True]
+    assert averaging._may_grow(tried).tolist() == [False, True, False, False, True, False, True]
 
 
 def test_many_rows_drop_candidates_that_hardly_count_in_the_stack():
