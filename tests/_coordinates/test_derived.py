@@ -33,6 +33,14 @@ def test_columns_are_in_units_of_their_quartiles():
     assert standard(np.ones((10, 1)), 0) is None
 
 
+def test_outliers_do_not_overflow():
+    rows = x.copy()
+    rows[0] = 1e300
+    both = Combination(standard(rows, 0), standard(rows, 1), 1)
+    assert np.isfinite(both(rows)).all()
+    assert both(rows).argmax() == 0
+
+
 def test_a_combination_is_a_sum_or_a_difference():
     first, second = standard(x, 1), standard(x, 3)
     np.testing.assert_allclose(Combination(first, second, -1)(x), first(x) - second(x), atol=1e-9)

@@ -25,6 +25,8 @@ _QUANTILES = 201
 """Values by which normal scores are known."""
 _DIGITS = 9
 """Digits of a sum: equal sums of whole numbers, in any unit, stay equal."""
+_FARTHEST = 1e9
+"""Largest distance of a value from the middle of its column."""
 _FAR, _TINY = 10.0, 1e-9
 """Distances from the middle beyond which values do not count in the slope of a step, and below which steps vanish."""
 _BESIDE = 3
@@ -57,8 +59,10 @@ class Standard:
     scale: float
 
     def __call__(self, x: Array) -> Floats:
-        """Return its values at rows as given."""
-        return np.asarray(x[:, self.column], dtype=np.float64) / self.scale - self.middle
+        """Return its values at rows as given; those of outliers end where nothing overflows."""
+        with np.errstate(over="ignore"):
+            values = np.asarray(x[:, self.column], dtype=np.float64) / self.scale
+        return np.clip(values - self.middle, -_FARTHEST, _FARTHEST)
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,6 @@ _FEWEST_VALUES = 12
 """Different values of a column whose sums and differences with others are compared."""
 _FEWEST_SHARED = 3
 """Columns from which they may share a curve."""
-_FARTHEST = 1e6
-"""Distance from the middle up to which values count when columns are compared: outliers might overflow."""
 _COPY = 1e-9
 """Distance of a correlation from one, or minus one, of a column that copies another."""
 _HALF_WAVES = np.arange(1, 7)
@@ -96,8 +94,8 @@ def _different(x: Floats) -> list[Standard]:
         each = standard(x, number) if len(np.unique(column)) >= _FEWEST_VALUES else None
         if each is None:
             continue
-        scaled = np.clip(each(x), -_FARTHEST, _FARTHEST)
-        scaled = (scaled - scaled.mean()) / np.linalg.norm(scaled - scaled.mean())
+        scaled = each(x) - each(x).mean()
+        scaled /= np.linalg.norm(scaled)
         if all(abs(scaled @ other) < 1 - _COPY for other in values):
             found.append(each)
             values.append(scaled)
