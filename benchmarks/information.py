@@ -1,6 +1,7 @@
 """Mutual information on tasks with a known truth, beside nearest neighbours (Kraskov and others, k = 5).
 
-Run with `python benchmarks/information.py [--tasks forty|others|grid] [--rows 1000] [--repetitions 1] [--only NAME …]`.
+Run with `python benchmarks/information.py [--tasks forty|others|grid|labels] [--rows 1000] [--repetitions 1]
+[--only NAME …]`.
 """
 
 import argparse
@@ -17,9 +18,9 @@ from scipy.spatial import KDTree
 from scipy.special import digamma
 
 import vwkde
-from scenarios.mutual_tasks import Floats, Task, forty, grid, others
+from scenarios.mutual_tasks import Floats, Task, forty, grid, labels, others
 
-TASKS: dict[str, Callable[[], Iterator[Task]]] = {"forty": forty, "others": others, "grid": grid}
+TASKS: dict[str, Callable[[], Iterator[Task]]] = {"forty": forty, "others": others, "grid": grid, "labels": labels}
 _FIRST_SEED = 10_000
 """No choice was made with these seeds. Each task has its own: many of them are maps of one another."""
 

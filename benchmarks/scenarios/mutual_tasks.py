@@ -67,6 +67,28 @@ def others() -> Iterator[Task]:
     yield from (pairs(columns, 0, 0.0) for columns in (3, 10))
 
 
+def labels() -> Iterator[Task]:
+    """Yield tasks of columns and a label, whose regions are bands, rings or hyperbolas."""
+    yield regions("bands of a label", 1, lambda x: np.sin(6 * x[:, 0]), (0.0,), 0.1)
+    yield regions("rings of four labels", 2, lambda x: np.linalg.norm(x, axis=1), (0.7, 1.2, 1.8), 0.1)
+    yield regions("five levels of a product", 2, lambda x: x.prod(axis=1), (-1.5, -0.5, 0.5, 1.5), 0.5)
+
+
+def regions(name: str, columns: int, curve: Callable[[Floats], Floats], edges: tuple[float, ...], noise: float) -> Task:
+    """Return normal columns, and the number of edges that a curve of them with noise exceeds."""
+
+    def draw(rows: int, random: Random) -> tuple[Floats, Floats]:
+        x = random.normal(size=(rows, columns))
+        label = np.searchsorted(edges, curve(x) + noise * random.normal(size=rows))
+        return x, label[:, None].astype(float)
+
+    x = np.random.default_rng(0).normal(size=(500_000, columns))
+    below = stats.norm.cdf((np.array(edges) - curve(x)[:, None]) / noise)
+    chance = np.diff(below, prepend=0.0, append=1.0)
+    truth = special.entr(chance.mean(axis=0)).sum() - special.entr(chance).sum(axis=1).mean()
+    return Task(name, draw, float(truth))
+
+
 def grid() -> Iterator[Task]:
     """Yield relations of one column with one column, and of five with five, up to 6 nats."""
     for nats in (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0):

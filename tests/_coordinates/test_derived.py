@@ -31,6 +31,7 @@ def test_columns_are_in_units_of_their_quartiles():
         assert np.subtract(*np.quantile(each(values), [0.75, 0.25])) == pytest.approx(1)
         assert np.quantile(each(values), 0.5) == pytest.approx(0, abs=1e-9)
     assert standard(np.ones((10, 1)), 0) is None
+    assert standard(np.repeat([[-1.7e308], [1.7e308]], 5, axis=0), 0) is None
 
 
 def test_outliers_do_not_overflow():

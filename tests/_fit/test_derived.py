@@ -44,9 +44,9 @@ def log_ratio_of_ages(age, shares):
     return np.log(p[at] / q[at])
 
 
-def walks(random, share, rows, steps=12):
+def walks(random, share, rows, small=0.8, steps=12):
     """Return series whose steps are mostly small, and large in a share of them."""
-    scale = np.where(random.random((rows, steps)) < share, 3.0, 0.8)
+    scale = np.where(random.random((rows, steps)) < share, 3.0, small)
     return np.cumsum(scale * random.normal(size=(rows, steps)), axis=1)
 
 
@@ -150,20 +150,26 @@ def test_angles_that_follow_each_other_are_compared():
 
 
 def test_rarer_jumps_of_walks_are_compared():
-    """The law of a step is shared by all steps: by each of them alone the samples hardly differ."""
-    random = np.random.default_rng(9)
-    p, q = walks(random, 0.03, 800), walks(random, 0.12, 800)
+    """The law of a step is shared by all steps: by each of them alone the samples hardly differ.
 
-    def log_density(x, share):
+    It is not found in every sample. Without it the mean is half of the truth, and one of three intervals holds.
+    """
+    laws = (0.04, 0.9), (0.10, 0.8)
+
+    def draw(seed, law, rows):
+        share, small = law
+        return walks(np.random.default_rng([9, seed]), share, rows, small, steps=15)
+
+    def log_density(x, share, small):
         steps = np.diff(x, axis=1, prepend=0)
-        parts = [np.log(part / s) - 0.5 * (steps / s) ** 2 for part, s in ((share, 3.0), (1 - share, 0.8))]
+        parts = [np.log(part / s) - 0.5 * (steps / s) ** 2 for part, s in ((share, 3.0), (1 - share, small))]
         return np.logaddexp(*parts).sum(axis=1)
 
-    many = walks(random, 0.03, 200_000)
-    truth = float(np.mean(log_density(many, 0.03) - log_density(many, 0.12)))
-    estimate = vwkde.kl_divergence(p, q)
-    assert estimate.interval[0] < truth < estimate.interval[1]
-    assert estimate.value > 0.7 * truth
+    many = draw(99, laws[0], 200_000)
+    truth = float(np.mean(log_density(many, *laws[0]) - log_density(many, *laws[1])))
+    found = [vwkde.kl_divergence(draw(k, laws[0], 1_000), draw(10 + k, laws[1], 1_000)) for k in range(3)]
+    assert np.mean([estimate.value for estimate in found]) > 0.7 * truth
+    assert sum(estimate.interval[0] < truth < estimate.interval[1] for estimate in found) >= 2
 
 
 def test_new_rows_are_placed_as_the_samples_are():

@@ -68,6 +68,17 @@ def test_columns_add_up_when_the_option_is_repeated(run, columns):
     assert json.loads(out)["value"] == pytest.approx(vwkde.kl_divergence(P[:, :2], Q[:, :2], method="kde").value)
 
 
+def test_columns_without_names_are_chosen_by_number(run, folder):
+    for name, sample in (("p", P), ("q", Q)):
+        np.save(folder / f"{name}.npy", sample)
+        np.savetxt(folder / f"plain-{name}.csv", sample, delimiter=",")
+    expected = vwkde.kl_divergence(P[:, [2, 0]], Q[:, [2, 0]], method="kde").value
+    for names in (("p.npy", "q.npy"), ("plain-p.csv", "plain-q.csv", "--no-header")):
+        status, out, _ = run("kl", *names, "--method", "kde", "--columns", "2,0", "--json")
+        assert status == 0
+        assert json.loads(out)["value"] == pytest.approx(expected)
+
+
 def test_an_option_that_only_switches_can_be_repeated(run):
     assert run("kl", "p.csv", "q.parquet", "--method", "kde", "--json", "--json")[0] == 0
 
@@ -101,6 +112,17 @@ def test_ratio_prints_csv_and_writes_files(run):
             "error: The --bandwidth option must be one of 'auto', 'ise'",
         ),
         (("kl", "p.csv", "q.parquet", "--method", "magic"), "error: The --method option"),
+        (
+            ("kl", "p.csv", "q.parquet", "--seed", "-1"),
+            "error: The --seed option must be a whole number from 0 to 4294",
+        ),
+        (("kl", "p.csv", "q.parquet", "--missing", "x"), "error: The --missing option must be one of 'indicator', 're"),
+        (("kl", "d.csv", "q.parquet"), "error: d.csv: is a folder. Name a file."),
+        (
+            ("kl", "z.npy", "z.npy", "--columns", "a"),
+            "error: z.npy: the file has no column names. Choose its columns by",
+        ),
+        (("klx",), "error: No such command 'klx'. Did you mean 'kl'? See: "),
         (("kl", "p.csv", "q.parquet", "--columns", "a,x"), "error: p.csv: there are no columns ['x']"),
         (("kl", "p.csv", "q.parquet", "--columns", ""), "error: A list of columns is empty. Name columns, such as a,b"),
         (("kl", "words.csv", "p.csv", "--columns", "a,b"), "error: Column 'b' must mean the same in all rows."),

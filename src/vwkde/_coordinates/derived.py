@@ -188,12 +188,12 @@ def values_of(derived: Sequence[Derived], x: Array) -> Floats:
 
 
 def standard(x: Floats, column: int) -> Standard | None:
-    """Return a column in units of the distance between its quartiles; None if that is zero."""
+    """Return a column in units of the distance between its quartiles; None if that is zero, or overflows."""
     values = x[:, column]
     unit = float(np.abs(values).max()) or 1.0  # first, so that nothing overflows
     low, middle, high = np.quantile(values / unit, [0.25, 0.5, 0.75])
     scale = float(high - low) * unit
-    return Standard(column, float(middle / (high - low)), scale) if scale else None
+    return Standard(column, float(middle / (high - low)), scale) if 0 < scale < np.inf else None
 
 
 def steps_of(x: Floats, columns: Sequence[Standard]) -> Parts | None:

@@ -62,23 +62,24 @@ def missed_columns(p: Floats, q: Floats, residuals: Residuals) -> tuple[Derived,
     found: list[Derived] = []
     kinds = [*_heaps(x), *_shared(x, columns)], list(_of_two(columns))
     for possible, level in zip(kinds, _LEVELS, strict=True):
-        for each in _clear(possible, level, x, left):
-            found.append(each)
-            left = left.without(list(_waves(each(x))))
+        clear, left = _clear(possible, level, x, left)
+        found += clear
     return tuple(found)
 
 
-def _clear(possible: list[Derived], level: float, x: Floats, left: Residuals) -> Iterator[Derived]:
-    """Return those that clearly differ, the clearest first, each beside those before it."""
+def _clear(possible: list[Derived], level: float, x: Floats, left: Residuals) -> tuple[list[Derived], Residuals]:
+    """Return those that clearly differ, the clearest first, each beside those before it, and what they leave."""
     level /= max(1, len(possible))
+    clear: list[Derived] = []
     for _ in range(_MOST_FOUND):
         unlikely = [(_chance(_waves(each(x)), left), number) for number, each in enumerate(possible)]
         unlikely = sorted(pair for pair in unlikely if pair[0] < level)[:_COMPARED_AGAIN]
         if not unlikely:
-            return
-        possible = [possible[number] for _, number in unlikely]
-        yield possible[0]
-        left, possible = left.without(list(_waves(possible[0](x)))), possible[1:]
+            break
+        clearest, *possible = [possible[number] for _, number in unlikely]
+        clear.append(clearest)
+        left = left.without(list(_waves(clearest(x))))
+    return clear, left
 
 
 def _heaps(x: Floats) -> Iterator[Derived]:

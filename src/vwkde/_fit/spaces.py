@@ -198,10 +198,9 @@ def of_derived(problem: Problem, given: Space, derived: tuple[Derived, ...], gui
     tried = tuple(guide for guide in guides if guide in _WITH_DERIVED or not isinstance(guide, str | None))
     if not derived or not tried:
         return []
-    weights = tuple(_some_rows(problem, side) for side in (0, 1))
-    (p, p_weight), (q, q_weight) = ((values_of(derived, x), weight) for x, weight in weights)
-    coordinates = WithDerived(given.coordinates, derived, fit_normal_scores(p, q, (p_weight, q_weight)))
-
+    (p, p_weight), (q, q_weight) = (_some_rows(problem, side) for side in (0, 1))
+    scores = fit_normal_scores(values_of(derived, p), values_of(derived, q), (p_weight, q_weight))
+    coordinates = WithDerived(given.coordinates, derived, scores)
     beside = _further(problem, given, "derived", coordinates, [], tried)
     columns = given.samples[0].points.shape[1]
     directions = np.eye(beside.samples[0].points.shape[1])[:, columns:]

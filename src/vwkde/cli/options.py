@@ -31,8 +31,10 @@ Header = Annotated[
 ]
 
 
-_OTHER_NAMES = {"random_state": "seed", "false_reject_rate": "rate", "confidence_level": "confidence"}
-"""Options of the command line that are not called as the parameters are."""
+_SAME_NAMES = ("bandwidth", "blocks", "dates", "device", "estimator", "features", "groups", "lag", "level", "method")
+_OTHER_NAMES = {"random_state": "seed", "false_reject_rate": "rate", "n_permutations": "permutations"}
+_OPTIONS = {name: name for name in (*_SAME_NAMES, "missing", "unit")} | _OTHER_NAMES
+"""The options that set parameters of Python, by the names of these."""
 _IN_PYTHON = {
     r"an int in the range \[(\d+), (\d+)\], an instance of '[\w.]+' or None": r"a whole number from \1 to \2",
     r"\b(missing|dates)='(\w+)'": r"--\1 \2",
@@ -49,7 +51,7 @@ def in_options(words: str) -> str:
 
 def _as_option(parameter: re.Match[str]) -> str:
     name = parameter[1]
-    return f"The --{_OTHER_NAMES.get(name, name).replace('_', '-')} option"
+    return f"The --{_OPTIONS[name]} option" if name in _OPTIONS else parameter[0]
 
 
 def names_in(texts: list[str] | None) -> list[str] | None:
