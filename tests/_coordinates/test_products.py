@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from vwkde._coordinates.products import FUNCTIONS, Factor, Product, WithProducts, add_products, edges_of, wave
-from vwkde._data.sample import make_unordered_sample
+from vwkde._coordinates.products import FUNCTIONS, Factor, Product, edges_of, wave
 
 SCORES = ndtri((np.arange(4_000) + 0.5) / 4_000)
 
@@ -26,15 +25,3 @@ def test_size_and_steps_have_the_sign_of_the_product_if_the_edges_are_those_of_i
     start = np.sign(product.value(np.full((1, 4), -5.0)))
     np.testing.assert_array_equal(product.steps(x), start * np.sign(value))
     assert product.columns == (0, 2, 3)
-
-
-def test_products_become_columns_of_samples_and_of_new_points():
-    random = np.random.default_rng(1)
-    samples = make_unordered_sample(random.normal(size=(30, 3))), make_unordered_sample(random.normal(size=(20, 3)))
-    product = Product((Factor(0, 0, (0.1,)), Factor(2, 1, (-0.5, 0.6))))
-    wide = add_products(samples, (product,))
-    coordinates = WithProducts(lambda x: x / 10, (product,))
-    for before, after in zip(samples, wide, strict=True):
-        np.testing.assert_array_equal(after.points[:, :3], before.points)
-        np.testing.assert_allclose(coordinates(10 * before.points), after.points)
-    assert wide[0].points.shape == (30, 5)

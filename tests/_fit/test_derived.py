@@ -5,7 +5,7 @@ import vwkde
 from vwkde._coordinates.derived import Combination, Heaps, SharedCurves
 from vwkde._data.sample import make_unordered_sample
 from vwkde._fit.derived import missed_columns
-from vwkde._fit.products import Residuals
+from vwkde._fit.residuals import Residuals
 
 
 def of_nothing(p, q):

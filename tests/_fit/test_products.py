@@ -7,7 +7,8 @@ from scipy.special import ndtri
 import vwkde
 from vwkde._data.sample import make_unordered_sample
 from vwkde._fit import products
-from vwkde._fit.products import Residuals, missed_products
+from vwkde._fit.products import missed_products
+from vwkde._fit.residuals import Residuals
 
 
 def parity(columns, rows, among, seed, middle=0.0):

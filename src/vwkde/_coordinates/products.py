@@ -4,16 +4,12 @@ A function of a column is a wave along the rank of its values: the normal distri
 A product becomes two columns: its size, and steps, which change from one to minus one where a factor has an edge.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
-
-from vwkde._data.sample import Sample
-from vwkde._data.validation import Array
 
 Floats = NDArray[np.float64]
 
@@ -64,6 +60,10 @@ class Product:
         """Return the product of the functions."""
         return np.asarray(np.prod([wave(x[:, column], number) for column, number, _ in self.factors], axis=0))
 
+    def further(self, x: Floats) -> list[Floats]:
+        """Return its size and its steps at rows, as two columns."""
+        return [self.size(x), self.steps(x)]
+
     def size(self, x: Floats) -> Floats:
         """Return the geometric mean of the functions, with the sign of their product: most products are tiny."""
         value = self.value(x)
@@ -73,29 +73,3 @@ class Product:
         """Return one, or minus one beyond an odd number of edges."""
         beyond = [np.searchsorted(edges, x[:, column]) for column, _, edges in self.factors]
         return np.asarray(1.0 - 2.0 * (np.sum(beyond, axis=0) % 2))
-
-
-@dataclass(frozen=True)
-class WithProducts:
-    """Coordinates that are normal scores, and some products of them."""
-
-    coordinates: Callable[[Array], Floats]
-    products: tuple[Product, ...]
-
-    def __call__(self, x: Array) -> Floats:
-        """Return the columns and the products."""
-        return self.added(self.coordinates(x))
-
-    def added(self, x: Floats) -> Floats:
-        """Return normal scores with the products as further columns."""
-        return np.column_stack([x, *(column for each in self.products for column in (each.size(x), each.steps(x)))])
-
-
-def add_products(samples: tuple[Sample, Sample], products: tuple[Product, ...]) -> tuple[Sample, Sample]:
-    """Return samples of normal scores with products as further columns."""
-    return _with_products(samples[0], products), _with_products(samples[1], products)
-
-
-def _with_products(sample: Sample, products: tuple[Product, ...]) -> Sample:
-    rest = sample.rest and replace(sample.rest, coordinates=WithProducts(sample.rest.coordinates, products))
-    return replace(sample, points=WithProducts(np.asarray, products).added(sample.points), rest=rest)

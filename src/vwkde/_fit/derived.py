@@ -24,7 +24,7 @@ from vwkde._coordinates.derived import (
     standard,
     steps_of,
 )
-from vwkde._fit.products import Residuals
+from vwkde._fit.residuals import Residuals
 
 Floats = NDArray[np.float64]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from vwkde._data.sample import Sample
 from vwkde._fit.averaging import Average, Member, average_of
 from vwkde._fit.bandwidth import pair_bandwidth
 from vwkde._fit.candidates import Candidate, Space, WeightTrial, find_candidates, on_all_rows
@@ -15,7 +16,8 @@ from vwkde._fit.fitted import Fitted, Problem
 from vwkde._fit.guided_ratio import GuidedRatio, Ratio, tilted_derivatives
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.kernel_pair import make_pair
-from vwkde._fit.products import Residuals, missed_products, most_columns_compared
+from vwkde._fit.products import missed_products, most_columns_compared
+from vwkde._fit.residuals import Residuals
 from vwkde._fit.spaces import (
     as_given,
     few_columns,
@@ -23,11 +25,13 @@ from vwkde._fit.spaces import (
     normal_scores,
     of_derived,
     of_products,
+    of_subgroups,
     on_circles,
     own_units,
     rows_as_given,
     whitened,
 )
+from vwkde._fit.subgroups import missed_subgroups
 from vwkde._fit.subspace import find_subspace, project
 from vwkde._fit.weighting import fit_models, fit_weight
 from vwkde._models.derivatives import NO_LOSSES, Losses, Models, fit_derivatives, fit_gaussians
@@ -133,8 +137,8 @@ def _choose(
     """Return the combination of the best candidates in some spaces.
 
     With `project_too` the first space may give way to a few of its directions, if a guide does not depend on the axes.
-    If the columns as `given` are there, they may be joined by others that are derived from them, then by products of
-    them, and averages use the stack.
+    If the columns as `given` are there, they may be joined by others that are derived from them, then by columns that
+    count in parts of the rows and by products, and averages use the stack.
     """
     numerics = problem.numerics
     thinned = [space.thinned(numerics.seed) for space in spaces]
@@ -147,8 +151,8 @@ def _choose(
             candidates = [c for c in candidates if c.axes_matter] + in_subspace
     if given and bandwidth is None:
         guides = *spaces[0].guides, *given.guides
-        for find in (_with_missed_columns, _with_missed_products):
-            more = find(problem, spaces, given, guides, candidates)
+        for finders in ((_with_missed_columns,), (_with_missed_subgroups, _with_missed_products)):
+            more = [space for find in finders for space in find(problem, spaces, given, guides, candidates)]
             candidates += [c for space in more for c in find_candidates(space.thinned(numerics.seed), None, numerics)]
             spaces = [*spaces, *more]
     return average_of(candidates, spaces, bandwidth, numerics, stacked=given is not None)
@@ -171,14 +175,27 @@ def _with_missed_columns(
     return [replace(space, grows=many) for space in of_derived(problem, given, derived, guides)]
 
 
+def _with_missed_subgroups(
+    problem: Problem, _: list[Space], given: Space, guides: tuple[Any, ...], candidates: list[Candidate]
+) -> list[Space]:
+    """Return spaces of columns inside parts of the rows that the best candidates miss."""
+    samples = given.thinned(problem.numerics.seed).samples
+    return of_subgroups(given, missed_subgroups(samples, *_of_simple_and_best(candidates, samples)), guides)
+
+
 def _with_missed_products(
     problem: Problem, _: list[Space], given: Space, guides: tuple[Any, ...], candidates: list[Candidate]
 ) -> list[Space]:
     """Return spaces of products of columns that the best simple candidate misses, if the best of all misses some."""
     samples = given.thinned(problem.numerics.seed).samples
+    return of_products(given, missed_products(samples, *_of_simple_and_best(candidates, samples)), guides)
+
+
+def _of_simple_and_best(candidates: list[Candidate], samples: tuple[Sample, Sample]) -> tuple[Residuals, Residuals]:
+    """Return the residuals of the best candidate with a simple guide alone, and of the best one of all."""
     simple = [c for c in candidates if c.bandwidth is None and c.form.guide.form in _SIMPLE]
-    residuals = (Residuals.of(min(some, key=lambda c: c.loss).at_samples, samples) for some in (simple, candidates))
-    return of_products(given, missed_products(samples, *residuals), guides)
+    one, best = (min(some, key=lambda c: c.loss).at_samples for some in (simple, candidates))
+    return Residuals.of(one, samples), Residuals.of(best, samples)
 
 
 def _trial_derivatives(problem: Problem, settings: WeightSettings) -> tuple[Models, Losses]:

@@ -13,7 +13,6 @@ A product shows which columns go together, and the samples may differ by steps. 
 so the edges of a product that was found are moved to where the samples are farthest apart.
 """
 
-from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import comb
 from typing import NamedTuple
@@ -24,8 +23,7 @@ from scipy.special import ndtri
 
 from vwkde._coordinates.products import FUNCTIONS, Factor, Product, edges_of, wave
 from vwkde._data.sample import Sample
-from vwkde._models.exponentials import chance_of
-from vwkde._models.log_loss import AtBoth
+from vwkde._fit.residuals import Residuals
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -46,40 +44,6 @@ _STILL_MISSED = 3.0
 """Standard errors by which one of the products found must differ at the residuals of the best model."""
 _SWEEPS = 2
 """How often each edge is moved."""
-
-
-@dataclass(frozen=True)
-class Residuals:
-    """What a log ratio leaves unexplained at the rows of both samples, and the rows' shares in their samples.
-
-    Positive residuals are those of the numerator. `inflation` is the factor by which rows that depend on each other
-    raise a standard error.
-    """
-
-    left: Floats
-    share: Floats
-    inflation: float
-
-    @classmethod
-    def of(cls, log_ratios: AtBoth, samples: Samples) -> "Residuals":
-        """Return the residuals of a log ratio, given at the rows of both samples."""
-        p, q = (sample.weight / sample.weight.sum() for sample in samples)
-        left = np.concatenate([p * chance_of(-log_ratios[0]), -q * chance_of(log_ratios[1])])
-        per_row = [1 / (share @ share) / s.effective_rows for share, s in zip((p, q), samples, strict=True)]
-        return cls(left, np.concatenate([p, q]), float(np.sqrt(max(1.0, *per_row))))
-
-    def excess(self, values: Floats) -> float:
-        """Return by how many standard errors the means of values, one for each row, differ."""
-        terms = self.left * values
-        return float(abs(terms.sum()) / max(np.linalg.norm(terms), np.finfo(np.float64).tiny) / self.inflation)
-
-    def without(self, features: list[Floats]) -> "Residuals":
-        """Return what is left after features, one value for each row, have explained what they can."""
-        root = np.sqrt(self.share)
-        columns = np.column_stack(features) * root[:, None]
-        known = np.divide(self.left, root, out=np.zeros_like(root), where=root > 0)
-        explained = columns @ np.linalg.lstsq(columns, known, rcond=None)[0]
-        return Residuals(self.left - root * explained, self.share, self.inflation)
 
 
 class _Part(NamedTuple):

@@ -22,9 +22,11 @@ from numpy.typing import NDArray
 from vwkde._compute import parallel
 from vwkde._coordinates.axes import principal_axes
 from vwkde._coordinates.derived import Derived, OnCircles, WithDerived, period_of, values_of
+from vwkde._coordinates.further import WithFurther, add_further
 from vwkde._coordinates.normal_scores import WhitenedScores, fit_normal_scores, fit_scores_in_blocks
-from vwkde._coordinates.products import Product, WithProducts, add_products
+from vwkde._coordinates.products import Product
 from vwkde._coordinates.projection import Projection, project_samples
+from vwkde._coordinates.subgroups import Subgroup
 from vwkde._coordinates.whitening import Whitening, fit_whitening
 from vwkde._data.sample import Sample
 from vwkde._data.validation import Array
@@ -152,12 +154,25 @@ def of_products(given: Space, products: tuple[Product, ...], guides: Guides) -> 
     if not products:
         return []
     tried = tuple(guide for guide in guides if not isinstance(guide, str | None) or guide in _WITH_PRODUCTS)
-    coordinates, samples = WithProducts(given.coordinates, products), add_products(given.samples, products)
+    coordinates, samples = WithFurther(given.coordinates, products), add_further(given.samples, products)
     spaces = [Space("products", coordinates, samples, tried, axes_matter=True)] if tried else []
     columns = products[0].columns
     if len(columns) < min(given.samples[0].points.shape[1], MOST_COLUMNS + 1):
         spaces.append(_of_columns("columns of a product", given, np.array(columns), guides))
     return spaces
+
+
+def of_subgroups(given: Space, subgroups: tuple[Subgroup, ...], guides: Guides) -> list[Space]:
+    """Return the samples with columns that count inside subgroups, beside those as given, and alone."""
+    tried = tuple(guide for guide in guides if not isinstance(guide, str | None) or guide in _WITH_DERIVED)
+    if not subgroups or not tried:
+        return []
+    coordinates, samples = WithFurther(given.coordinates, subgroups), add_further(given.samples, subgroups)
+    beside = Space("subgroups", coordinates, samples, tried, axes_matter=True)
+    columns = given.samples[0].points.shape[1]
+    directions = np.eye(samples[0].points.shape[1])[:, columns:]
+    alone = Projection(coordinates, directions), project_samples(samples, directions)
+    return [beside, Space("subgroups alone", *alone, tried, axes_matter=True)]
 
 
 def on_circles(problem: Problem, given: Space, guides: Guides) -> list[Space]:
