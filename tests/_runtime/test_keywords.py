@@ -33,3 +33,8 @@ def test_every_function_that_passes_keywords_on_names_itself(asked):
     rows = [[float(i)] for i in range(20)]
     with pytest.raises(TypeError, match=r"(divergence|ratio|information) has no parameter 'bandwith'. Did you mean"):
         asked(rows, rows, bandwith=1.0)
+
+
+def test_the_estimator_names_itself():
+    with pytest.raises(TypeError, match=r"DensityRatio.__init__\(\) got an unexpected keyword argument 'bandwith'"):
+        vwkde.DensityRatio(bandwith=1.0)

@@ -245,6 +245,8 @@ class PlainRatio(RatioWeights):
         return type(self)(**({name: getattr(self, name) for name in DEFAULTS} | changes))
 
 
+PlainRatio.__init__.__qualname__ = "DensityRatio.__init__"  # the name in Python's own error about an unknown parameter
+
 DEFAULTS = {name: each.default for name, each in signature(PlainRatio).parameters.items()}
 """The parameters of a ratio."""
 
