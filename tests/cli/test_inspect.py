@@ -104,6 +104,21 @@ def test_adding_good_images_moves_the_threshold(run, folder, tmp_path):
     assert run("check", folder / "new", "-m", model, "-o", tmp_path / "run")[0] == 1
 
 
+def test_a_new_fit_does_not_silently_lose_images_that_were_added(run, folder, tmp_path):
+    model = tmp_path / "part.vwkde"
+    fit = "fit", folder / "good", "-o", model
+    assert run(*fit, "--features", "texture")[0] == 0
+    assert run(*fit, "--features", "texture")[0] == 0  # nobody has added anything
+    write_surface(tmp_path / "more" / "0.png", 500)
+    assert run("add", tmp_path / "more", "-m", model)[0] == 0
+    with_more = model.read_bytes()
+    status, _, errors = run(*fit, "--features", "texture")
+    assert (status, model.read_bytes() == with_more) == (2, True)
+    assert "this model has 1 image added after its fit" in errors
+    assert run(*fit, "--features", "texture", "--force")[0] == 0
+    assert model.read_bytes() != with_more
+
+
 def test_what_was_recognised_is_printed_and_nothing_done(run, folder, tmp_path):
     status, told, errors = run("fit", folder / "good", "-o", tmp_path / "part.vwkde", "--dry-run")
     assert status == 0, errors

@@ -10,9 +10,18 @@ import typer
 from vwkde._runtime.files import can_be_replaced
 from vwkde.inspection.runs.output import OutputError, check_writable
 
-Force = Annotated[bool, typer.Option("--force", help="Overwrite a file even if it is an input, or of another kind.")]
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force", help="Overwrite a file even if it is an input, of another kind, or a model with more images."
+    ),
+]
 
 _OF_ANOTHER_KIND = "{output}: already exists and is not a {kind}. Choose another name, or overwrite it with --force."
+_WITH_MORE_IMAGES = (
+    "{output}: this model has {count} added after its fit, which a new fit would lose. Choose another name, or overwrite "
+    "it with --force."
+)
 
 
 def check_file(output: Path, inputs: Iterable[Path], force: bool = False) -> None:
@@ -32,14 +41,18 @@ def check_file(output: Path, inputs: Iterable[Path], force: bool = False) -> Non
 
 
 def check_model_file(output: Path, force: bool = False) -> None:
-    """Raise an error if a model file cannot be written, or would replace a file that is no model."""
+    """Raise an error if a model file cannot be written, or would replace a file that is no model, or one with more images."""
     from vwkde.inspection.model.files.container import stated_digest
+    from vwkde.inspection.model.files.model import images_added
+    from vwkde.inspection.report.content import counted
 
     if output.is_dir():
         raise OutputError(f"{output}: is a folder. Give a file name, for example {output / 'part.vwkde'}.")
     _check_regular(output)
     if not force and output.exists() and stated_digest(output) is None:
         raise OutputError(_OF_ANOTHER_KIND.format(output=output, kind="model file"))
+    if not force and (added := images_added(output)):
+        raise OutputError(_WITH_MORE_IMAGES.format(output=output, count=counted(added)))
     check_writable(output.parent)
 
 

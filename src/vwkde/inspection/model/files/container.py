@@ -84,17 +84,30 @@ def read_container(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any],
 
 def stated_digest(path: Path) -> str | None:
     """Return the digest that a model file states, without reading all of it; None if this is no model file."""
+    return _header(path).get("digest")
+
+
+def stated_settings(path: Path) -> dict[str, Any]:
+    """Return the settings that a model file states, unchecked and without its arrays; none if they cannot be read."""
+    try:
+        return _settings(path, _header(path).get("settings", ""))
+    except ModelFileError:
+        return {}
+
+
+def _header(path: Path) -> dict[str, str]:
+    """Return what a model file says at its beginning; nothing if this is no model file."""
     _require_safetensors()
     from safetensors import SafetensorError, safe_open
 
     if _is_special(path):
-        return None
+        return {}
     try:
         with safe_open(path, framework="numpy") as file:
-            header = file.metadata() or {}
+            header: dict[str, str] = file.metadata() or {}
     except (OSError, SafetensorError):
-        return None
-    return header.get("digest") if header.get("format") == FORMAT else None
+        return {}
+    return header if header.get("format") == FORMAT else {}
 
 
 def _require_safetensors() -> None:

@@ -15,11 +15,17 @@ from vwkde.inspection.model.calibration import Calibration, calibrate
 from vwkde.inspection.model.coordinates import Coordinates
 from vwkde.inspection.model.features.registry import FeatureSet, as_features, by_neighbours, marking_of
 from vwkde.inspection.model.files.colours import colour_parts, read_colours
-from vwkde.inspection.model.files.container import ModelFileError, read_container, stated_digest, write_container
+from vwkde.inspection.model.files.container import (
+    ModelFileError,
+    read_container,
+    stated_digest,
+    stated_settings,
+    write_container,
+)
 from vwkde.inspection.model.files.marks import marks_arrays, with_marks
 from vwkde.inspection.model.files.soundness import check_sound
 from vwkde.inspection.model.frames import read_frame
-from vwkde.inspection.model.history import read_changes, read_making
+from vwkde.inspection.model.history import read_changes, read_making, standing
 from vwkde.inspection.model.inspected_part import ignoring
 from vwkde.inspection.model.learnt.base import Learnt
 from vwkde.inspection.model.learnt.by_neighbours import NO_SUMS, LearntNearest
@@ -49,6 +55,16 @@ class Origin:
     def is_current(self) -> bool:
         """Return whether the file still has that content."""
         return stated_digest(Path(self.path)) == self.digest
+
+
+def images_added(path: Path) -> int:
+    """Return how many images a model file says were added after its fit; none if it is no model file, or damaged."""
+    settings = stated_settings(path)
+    try:
+        additions = standing(read_changes(settings["changes"], settings["names"]))
+    except (KeyError, TypeError, ValueError):
+        return 0
+    return sum(len(change.names) for change in additions)
 
 
 @dataclass(frozen=True)
