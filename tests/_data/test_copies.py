@@ -51,6 +51,10 @@ TIED = {
         gauge_by_line(0, silent_line=0, rows=60)[:, :5],
         gauge_by_line(50, silent_line=None, rows=60)[:, :5],
     ),
+    "a rare level that is frequent in the other sample": (
+        np.eye(2)[np.repeat([0, 1], [291, 9])],
+        np.eye(2)[np.repeat([0, 1], [200, 100])],
+    ),
     "an atom": (normal(0) * (np.random.default_rng(1).random((300, 1)) > 0.2), normal(1)),
 }
 

@@ -16,7 +16,7 @@ values may still show copies among them; see `multiplicities`. They do not if th
 combinations of the columns' values, equally often.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,17 +52,29 @@ _ATOM, _MOST_COPIES = 0.05, 10
 
 @dataclass(frozen=True)
 class Distinct:
-    """The distinct rows of a sample: their values, first places and numbers of copies, and that behind each row."""
+    """The distinct rows of a sample: their values, first places and numbers of copies, and that behind each row.
+
+    `elsewhere` says which are atoms of another sample; None if no other one is known.
+    """
 
     values: Array
     first: Ints
     counts: Ints
     behind: Ints
+    elsewhere: NDArray[np.bool_] | None = None
 
     @property
     def atoms(self) -> NDArray[np.bool_]:
-        """Which distinct rows are atoms: they are never repeats, and do not count as copies."""
-        return self.counts > _atom_size(len(self.behind))
+        """Which distinct rows are atoms, here or elsewhere: they are never repeats, and do not count as copies."""
+        here = self.counts > _atom_size(len(self.behind))
+        return here if self.elsewhere is None else here | self.elsewhere
+
+    def beside(self, other: "Distinct") -> "Distinct":
+        """Return the same rows, of which those that are atoms of another sample are atoms, however rare they are."""
+        elsewhere = np.zeros(len(self.values), dtype=bool)
+        for value in other.values[other.atoms]:
+            elsewhere |= (self.values == value).all(axis=1)
+        return replace(self, elsewhere=elsewhere)
 
     @property
     def copied(self) -> NDArray[np.bool_]:
@@ -114,6 +126,7 @@ def _differ_for_sure(x: Array) -> bool:
 
 def merge_repeats(own: Distinct, other: Distinct) -> Merging | None:
     """Return how repeats become weights, given the other sample of the pair; None if there are none."""
+    own, other = own.beside(other), other.beside(own)
     if not own.copied.any() or _is_factorial(own):
         return None
     if _is_on_lattice(own) or _is_like_chance(own, other) or _is_explained_by_columns(own, own.values):
