@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 import vwkde
-from vwkde._coordinates.derived import Combination, Heaps, SharedCurves
+from vwkde._coordinates.derived import Amount, Combination, Heaps, SharedCurves
+from vwkde._coordinates.of_rows import Direction, Repeated
 from vwkde._data.sample import make_unordered_sample
 from vwkde._fit.derived import missed_columns
 from vwkde._fit.residuals import Residuals
@@ -73,9 +74,9 @@ def test_copies_and_constants_add_nothing():
     alone = found_in(p, q)
     p, q = (np.column_stack([x, 3 - 2 * x[:, 0], np.ones(800)]) for x in (p, q))
     both = found_in(p, q)
-    assert [type(each) for each in both] == [type(each) for each in alone] == [SharedCurves, Combination]
-    assert both[1] == alone[1]
-    assert (both[1].first.column, both[1].second.column, both[1].sign) == (0, 2, -1)
+    assert both[0] == alone[0]
+    assert (both[0].first.column, both[0].second.column, both[0].sign) == (0, 2, -1)
+    assert {type(each) for each in both[1:]} <= {type(each) for each in alone[1:]} <= {SharedCurves}
 
 
 def test_heaps_are_found():
@@ -91,7 +92,42 @@ def test_what_all_steps_share_is_found():
     assert found[0].parts.kind == "steps"
 
 
-@pytest.mark.parametrize("seed", range(12))
+def stuck(random, share, rows, columns=8):
+    """Return series of readings, of which a share repeats the one before."""
+    x = random.normal(size=(rows, columns))
+    for at in range(1, columns):
+        new = 0.6 * x[:, at - 1] + 0.8 * x[:, at]
+        x[:, at] = np.where(random.random(rows) < share, x[:, at - 1], new)
+    return 20 + 3 * x
+
+
+def test_repeated_readings_are_found():
+    random = np.random.default_rng(13)
+    found = found_in(stuck(random, 0.18, 600), stuck(random, 0.08, 600))
+    assert isinstance(found[0], Repeated)
+
+
+def test_a_quotient_of_amounts_is_found():
+    random = np.random.default_rng(14)
+    p = np.exp(kept(random, 800, 5, lambda x: np.where(abs(x[:, 1] - x[:, 3] - 0.5) < 0.4, 1.0, 0.25)))
+    (found,) = found_in(p, np.exp(random.normal(size=(800, 5))))
+    assert isinstance(found.first, Amount)
+    assert (found.first.column, found.second.column, found.sign) == (1, 3, -1)
+
+
+def test_what_all_columns_share_is_found():
+    """No column changes, and every correlation by little."""
+    random = np.random.default_rng(15)
+
+    def draw(extreme, rows=900, columns=12):
+        common = np.where(random.random(rows) < extreme, random.choice([-1.6, 1.6], rows), random.normal(size=rows))
+        return 0.5 * common[:, None] + random.normal(size=(rows, columns))
+
+    found = found_in(draw(0.7), draw(0.0))
+    assert isinstance(found[0], Direction)
+
+
+@pytest.mark.parametrize("seed", range(21))
 def test_equal_samples_miss_nothing(seed):
     random = np.random.default_rng([4, seed])
     draw = (
@@ -99,7 +135,10 @@ def test_equal_samples_miss_nothing(seed):
         lambda rows: random.normal(size=(rows, 15)),
         lambda rows: ages(random, 0.3, rows),
         lambda rows: walks(random, 0.1, rows),
-    )[seed % 4]
+        lambda rows: stuck(random, 0.1, rows),
+        lambda rows: random.lognormal(size=(rows, 8)),
+        lambda rows: np.maximum(random.normal(size=(rows, 1)) + random.normal(size=(rows, 6)), 0.5),
+    )[seed % 7]
     assert not found_in(draw(400), draw(300))
 
 
@@ -129,6 +168,15 @@ def test_heaped_answers_are_compared():
     assert low < truth < high
     assert estimate.value > 0.7 * truth
     assert high - low < truth
+
+
+def test_repeated_readings_are_compared():
+    """A model of single columns and steps saw a third of it, and was sure of that."""
+    random = np.random.default_rng(16)
+    truth = 7 * (0.18 * np.log(0.18 / 0.08) + 0.82 * np.log(0.82 / 0.92))
+    estimate = vwkde.kl_divergence(stuck(random, 0.18, 1_000), stuck(random, 0.08, 1_000))
+    assert estimate.interval[0] < truth < estimate.interval[1]
+    assert estimate.value == pytest.approx(truth, rel=0.25)
 
 
 def test_angles_that_follow_each_other_are_compared():

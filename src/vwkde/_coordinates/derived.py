@@ -29,6 +29,8 @@ _FARTHEST = 1e9
 """Largest distance of a value from the middle of its column."""
 _FAR, _TINY = 10.0, 1e-9
 """Distances from the middle beyond which values do not count in the slope of a step, and below which steps vanish."""
+_SKEWED = 1.5
+"""Ratio of the quartiles of a column from which its logarithm is another column."""
 _BESIDE = 3
 """Different values on each side of a value that show how often it should occur."""
 _FEWEST_VALUES = 12
@@ -66,11 +68,23 @@ class Standard:
 
 
 @dataclass(frozen=True)
+class Amount:
+    """The logarithm of a column of positive values, so that sums of two are products, and differences quotients."""
+
+    column: int
+    least: float
+
+    def __call__(self, x: Array) -> Floats:
+        """Return its values at rows as given; no value counts as less than the least one that was seen."""
+        return np.log(np.maximum(np.asarray(x[:, self.column], dtype=np.float64), self.least))
+
+
+@dataclass(frozen=True)
 class Combination:
     """The sum of two columns, or their difference if the sign is negative."""
 
-    first: Standard
-    second: Standard
+    first: Standard | Amount
+    second: Standard | Amount
     sign: Literal[1, -1]
 
     def __call__(self, x: Array) -> Floats:
@@ -194,6 +208,13 @@ def standard(x: Floats, column: int) -> Standard | None:
     low, middle, high = np.quantile(values / unit, [0.25, 0.5, 0.75])
     scale = float(high - low) * unit
     return Standard(column, float(middle / (high - low)), scale) if 0 < scale < np.inf else None
+
+
+def amount(x: Floats, column: int) -> Amount | None:
+    """Return the logarithm of a column; None if some values are not positive, or if it would hardly bend the column."""
+    values = x[:, column]
+    least, low, high = np.quantile(values, [0.0, 0.25, 0.75])
+    return Amount(column, float(least)) if least > 0 and high > _SKEWED * low else None
 
 
 def steps_of(x: Floats, columns: Sequence[Standard]) -> Parts | None:

@@ -2,12 +2,14 @@
 
 How far two columns are apart, their sum, and heaps of values are no products and no curves of single columns, so models
 of normal scores see little of them. Where columns are of one kind, as the steps of a series or the places of particles
-are, a curve that all of them share, or all of their distances, shows what no single one does. All of these are compared
-by what the best model leaves unexplained, apart from curves of single columns. The threshold is so high that equal
-samples hardly ever pass it. Columns count in units of their own, so that the units of the data do not matter.
+are, a curve that all of them share, or all of their distances, shows what no single one does. And some columns tell of
+a row as a whole: its place along the main directions, its distance from them, equal values, values at a limit. All of
+these are compared by what the best model leaves unexplained, apart from curves of single columns. The threshold is so
+high that equal samples hardly ever pass it. Columns count in units of their own, so that the units of the data do not
+matter; only whether two columns are equal, and quotients of amounts, need the values as they are.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -15,15 +17,18 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from vwkde._coordinates.derived import (
+    Amount,
     Combination,
     Derived,
     Parts,
     Standard,
+    amount,
     find_heaps,
     shared_curves,
     standard,
     steps_of,
 )
+from vwkde._coordinates.of_rows import at_limits, directions, equal, repeated
 from vwkde._fit.residuals import Residuals
 
 Floats = NDArray[np.float64]
@@ -42,7 +47,7 @@ _HALF_WAVES = np.arange(1, 7)
 _MOST_WAVES = 120
 """Waves of single columns that are taken out at most, so that many columns cost little."""
 _LEVELS = 0.01, 0.002
-"""Chances that anything is found in equal samples: heaps or shared curves, and sums or differences."""
+"""Chances that anything is found in equal samples: heaps, shared curves and what tells of rows, or of two columns."""
 _MOST_FOUND = 8
 _COMPARED_AGAIN = 40
 """Columns with the largest statistics, which are compared again when others are known."""
@@ -59,27 +64,26 @@ def missed_columns(p: Floats, q: Floats, residuals: Residuals) -> tuple[Derived,
     several = max(1, _MOST_WAVES // x.shape[1])
     left = residuals.without([wave for column in x.T for wave in _waves(column)[:several]])
     columns = _different(x)
-    found: list[Derived] = []
-    kinds = [*_heaps(x), *_shared(x, columns)], list(_of_two(columns))
-    for possible, level in zip(kinds, _LEVELS, strict=True):
-        clear, left = _clear(possible, level, x, left)
-        found += clear
-    return tuple(found)
+    kinds = [*_heaps(x), *_shared(x, columns), *_of_rows(x, columns)], list(_of_two(x, columns))
+    possible = [(each, level / len(kind)) for kind, level in zip(kinds, _LEVELS, strict=True) for each in kind]
+    return tuple(_clear(possible, x, left))
 
 
-def _clear(possible: list[Derived], level: float, x: Floats, left: Residuals) -> tuple[list[Derived], Residuals]:
-    """Return those that clearly differ, the clearest first, each beside those before it, and what they leave."""
-    level /= max(1, len(possible))
+def _clear(possible: list[tuple[Derived, float]], x: Floats, left: Residuals) -> list[Derived]:
+    """Return those that differ by less than the chance that goes with them, the clearest first.
+
+    Each is compared beside those before it.
+    """
     clear: list[Derived] = []
     for _ in range(_MOST_FOUND):
-        unlikely = [(_chance(_waves(each(x)), left), number) for number, each in enumerate(possible)]
-        unlikely = sorted(pair for pair in unlikely if pair[0] < level)[:_COMPARED_AGAIN]
+        parts = ((_chance(_waves(each(x)), left) / most, number) for number, (each, most) in enumerate(possible))
+        unlikely = sorted(pair for pair in parts if pair[0] < 1)[:_COMPARED_AGAIN]
         if not unlikely:
             break
-        clearest, *possible = [possible[number] for _, number in unlikely]
+        (clearest, _), *possible = [possible[number] for _, number in unlikely]
         clear.append(clearest)
         left = left.without(list(_waves(clearest(x))))
-    return clear, left
+    return clear
 
 
 def _heaps(x: Floats) -> Iterator[Derived]:
@@ -114,12 +118,26 @@ def _shared(x: Floats, columns: list[Standard]) -> Iterator[Derived]:
         yield shared_curves(x, Parts(tuple(columns), "distances"))
 
 
-def _of_two(columns: list[Standard]) -> Iterator[Derived]:
-    """Return sums and differences of two columns."""
-    if len(columns) <= _MOST_COLUMNS:
-        for first, second in combinations(columns, 2):
-            yield Combination(first, second, -1)
-            yield Combination(first, second, 1)
+def _of_rows(x: Floats, columns: list[Standard]) -> Iterator[Derived]:
+    """Return what tells of a row as a whole."""
+    if x.shape[1] >= _FEWEST_SHARED:
+        of_values: list[Derived | None] = [repeated(x), at_limits(x, _FEWEST_VALUES)]
+        yield from filter(None, of_values)
+    if len(columns) >= _FEWEST_SHARED:
+        yield from directions(x, columns)
+
+
+def _of_two(x: Floats, columns: list[Standard]) -> Iterator[Derived]:
+    """Return sums and differences of two columns, products and quotients of amounts, and whether two are equal."""
+    amounts = list(filter(None, (amount(x, column.column) for column in columns)))
+    alike: tuple[Sequence[Standard | Amount], ...] = columns, amounts
+    for each in alike:
+        if len(each) <= _MOST_COLUMNS:
+            for first, second in combinations(each, 2):
+                yield Combination(first, second, -1)
+                yield Combination(first, second, 1)
+    if x.shape[1] <= _MOST_COLUMNS:
+        yield from filter(None, (equal(x, *pair) for pair in combinations(range(x.shape[1]), 2)))
 
 
 def _waves(values: Floats) -> Floats:

@@ -45,7 +45,7 @@ Guides = tuple[Any, ...]
 
 _MOST_RANKED = 100_000
 """Rows of each sample whose ranks make the map to normal scores."""
-_MANY_CORRELATIONS = 2.0
+_MANY_CORRELATIONS = 0.5
 """Correlations for each row, about twice, from which components are tried too."""
 _MOST_COMPONENTS = 8
 _WITH_PRODUCTS = ("logistic", "additive", "boosting")

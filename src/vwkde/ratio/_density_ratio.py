@@ -31,8 +31,9 @@ class DensityRatio(PlainRatio, html.ShownWhenFitted, BaseEstimator):  # type: ig
           series), "lump" (a few rows, in clusters or far out, that one sample lacks): models of both densities.
         - "logistic", "line" (without a ridge), "waves" (sines along a few directions), "radial" (a curve of the
           distance from the centre), "additive", "curves" (a polynomial of each column, without a ridge), "dependence"
-          (all products of two bent columns), "boosting", "boxes" (a table of cells between edges), "network" (two
-          hidden layers), or any scikit-learn classifier: the log odds of a cross-fitted classifier.
+          (all products of two bent columns), "boosting", "tree" (one with large leaves), "boxes" (a table of cells
+          between edges), "network" (two hidden layers), or any scikit-learn classifier: the log odds of a cross-fitted
+          classifier.
         - a list of such names and classifiers: like "auto", with these guides alone to choose among.
     weighting : {"variational", "network", "closed-form", "uniform"}, default="variational"
         The weight function: the kernel expansion that minimises the bias, a network that does so, (p₁p₂)^(−½) of the

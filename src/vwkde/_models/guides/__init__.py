@@ -36,6 +36,7 @@ from vwkde._models.guides.paired_mixtures import grown_pair, paired_mixture_form
 from vwkde._models.guides.radial import fit_radial, have_shells
 from vwkde._models.guides.scatter import have_scatter, scatter_forms
 from vwkde._models.guides.shared_mixture import have_clusters, shared_mixture_forms
+from vwkde._models.guides.tree import tree_forms
 from vwkde._models.guides.waves import have_waves, wave_forms
 from vwkde._models.guides.windows import have_windows, windows_forms
 
@@ -146,6 +147,14 @@ GUIDES: dict[str, GuideKind] = {
         grows_from=1,
         threads_from=10_000,
     ),
+    "tree": GuideKind(
+        tree_forms,
+        fewest_rows=1_000,
+        affine=False,
+        normal_scores_up_to=0,
+        most_rows=100_000,
+        grows_from=1,
+    ),
     "boxes": GuideKind(
         boxes_forms,
         fewest_rows=2_000,
@@ -225,4 +234,4 @@ def worth_trying(guides: Sequence[Any] | None, rows: float) -> tuple[Any, ...]:
 
 def needs_no_density(guide: Any) -> bool:
     """Return whether a guide only tells rows apart: a sample may then lie on a line, or lack a level of a category."""
-    return not isinstance(guide, str) or guide in ("logistic", "additive", "boosting", "boxes", "network")
+    return not isinstance(guide, str) or guide in ("logistic", "additive", "boosting", "tree", "boxes", "network")
