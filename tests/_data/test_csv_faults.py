@@ -81,3 +81,29 @@ def test_a_column_of_another_kind_is_told_as_what_it_is():
     one, other = pd.DataFrame({"y": ["a", "b"] * 20}), pd.DataFrame({"y": np.arange(40.0)})
     with pytest.raises(ValueError, match=r"Column 'y' must .*\. Got text \((large_)?string\) and"):
         vwkde.kl_divergence(one, other)
+
+
+def with_quotes(rows, *odd, text='"pipe'):
+    return ["a,k", *(f"0.{place % 10},{text if place in odd else 'uv'[place % 2]}" for place in range(rows))]
+
+
+@pytest.mark.parametrize(
+    ("rows", "odd"),
+    [(200, [100]), (200, [100, 150]), (200, [199]), (400_000, [100_000]), (400_000, [100_000, 300_000])],
+)
+def test_a_quotation_mark_that_is_not_closed_does_not_swallow_rows(tmp_path, rows, odd):
+    """Up to the next mark, or the end of the file, all lines were one text."""
+    path = write(tmp_path, with_quotes(rows, *odd))
+    with pytest.raises(ValueError, match=f"line {odd[0] + 2} has a quotation mark that is not closed: '0.*,\"pipe'"):
+        read_table(path)
+
+
+def test_a_quotation_mark_that_is_not_closed_in_the_first_line_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="the first line has a quotation mark that is not closed"):
+        read_table(write(tmp_path, ['a,"k', *LINES]))
+
+
+@pytest.mark.parametrize("text", ['5" pipe', '"5"" pipe"', '"a, b"', '""'])
+def test_quotation_marks_that_belong_there_stay(tmp_path, text):
+    table = read_table(write(tmp_path, with_quotes(200, *range(0, 200, 3), 199, text=text))).table
+    assert table.num_rows == 200

@@ -4,6 +4,8 @@ A single word makes a column of numbers a column of texts. As such it would be l
 """
 
 import csv
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,6 +21,8 @@ _ROWS_PER_VALUE = 10
 """Rows that share a value on average in a column of categories, which may be numbers in part."""
 _MOST_UNITS = 3
 _MOST_SHOWN = 40
+_TAIL = 1 << 16
+"""Bytes at the end of a file among which its last line is looked for."""
 
 
 def refuse_text_among_numbers(table: pa.Table, first_line: int) -> None:
@@ -73,12 +77,44 @@ def _short(value: str) -> str:
     return repr(value if len(value) <= _MOST_SHOWN else value[: _MOST_SHOWN - 1] + "…")
 
 
+def refuse_open_quotes(path: Path, delimiter: str, table: pa.Table) -> None:
+    """Raise if a quotation mark is not closed in its line: the lines up to the next one became a single text.
+
+    Only then a text has a line break, unless the mark opens in the last line.
+    """
+    texts = (column for column in table.columns if pa.types.is_string(column.type))
+    broken = any(pc.any(pc.match_substring_regex(column, r"[\r\n]")).as_py() for column in texts)
+    if broken or open_quote([_last_line(path)], delimiter) is not None:
+        raise ValueError(f"{uneven_line(path, delimiter)}. Close it, or remove it; a text must end in its line.")
+
+
+def open_quote(lines: Iterable[str], delimiter: str) -> int | None:
+    """Return the number of the line in which a quotation mark opens that is not closed there; None if there is none."""
+    reader = csv.reader(chain(lines, ["end"]), delimiter=delimiter)
+    before = 0
+    try:
+        for _ in reader:
+            if reader.line_num > before + 1:
+                return before + 1
+            before = reader.line_num
+    except csv.Error:  # a field that is too long
+        return before + 1
+    return None
+
+
+def _last_line(path: Path) -> str:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _TAIL))
+        lines = [line for line in file.read().splitlines() if line.strip()]
+    return lines[-1].decode("utf-8", "replace") if lines else ""
+
+
 def uneven_line(path: Path, delimiter: str) -> str | None:
     """Return which line is not divided as the first one is, and how; None if all lines are."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         expected = 0
         for number, line in enumerate(file, 1):
-            if line.count('"') % 2:
+            if open_quote([line], delimiter) is not None:
                 return f"line {number} has a quotation mark that is not closed: {_short(line.strip())}"
             fields = len(next(csv.reader([line], delimiter=delimiter), []))
             expected = expected or fields

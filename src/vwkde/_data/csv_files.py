@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from vwkde._data.csv_faults import uneven_line
+from vwkde._data.csv_faults import open_quote, refuse_open_quotes, uneven_line
 from vwkde._data.frames import Frame
 from vwkde._data.kinds import NUMBER, kind_of
 
@@ -51,6 +51,8 @@ def _trimmed(table: pa.Table) -> pa.Table:
 
 def _fields(line: str, delimiter: str) -> list[str]:
     """Return the fields of the first line."""
+    if '"' in line and open_quote([line], delimiter) is not None:
+        raise ValueError("the first line has a quotation mark that is not closed. Close it, or remove it.")
     try:
         return next(csv.reader([line], delimiter=delimiter))
     except csv.Error as error:
@@ -60,9 +62,16 @@ def _fields(line: str, delimiter: str) -> list[str]:
 
 
 def _read(path: Path, delimiter: str, decimal: str, skip: int, names: list[str]) -> pa.Table:
+    """Read the rows after some lines, or raise if a text goes on in the next line."""
+    table = _parsed(path, delimiter, decimal, skip, names)
+    refuse_open_quotes(path, delimiter, table)
+    return table
+
+
+def _parsed(path: Path, delimiter: str, decimal: str, skip: int, names: list[str]) -> pa.Table:
     """Read the rows after some lines. Types are guessed by the first megabyte, or by all if that was not enough."""
     options = {
-        "parse_options": pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=False),
+        "parse_options": pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         "convert_options": pacsv.ConvertOptions(
             decimal_point=decimal, strings_can_be_null=True, quoted_strings_can_be_null=False
         ),
