@@ -32,6 +32,9 @@ def changed(line, text):
         ([HEAD, *LINES, "Total,,"], r"column 'x' has text among its numbers: 'Total' in line 42"),
         ([HEAD, *(f"{a},{b} mm,u" for a, b in NUMBERS)], r"'y' has numbers that are written as text, .* '\d.* mm'"),
         ([HEAD, *(f'{a},"1,{k:03d}",u' for k, (a, _) in enumerate(NUMBERS))], r"'y' has numbers .* '1,000'"),
+        (["x;y", *(f"{k},5;{4 + k}.{k:03d},72" for k in range(ROWS))], r"'y' has numbers .* '4\.000,72'"),
+        (["x;y", *(f"{a};{4 + k}.{k:03d}.500" for k, (a, _) in enumerate(NUMBERS))], r"'y' has .* '4\.000\.500'"),
+        (["x;y", *(f"{k},5;{4 + k} {k:03d},5" for k in range(ROWS))], r"'y' has .* '4 000,5'"),
         ([HEAD, *(f"{a},{b} %,u" for a, b in NUMBERS)], r"'y' has numbers that are written as text, .* %'"),
         (changed(7, '"3.2,4.1,u'), r"line 7 has a quotation mark that is not closed: '\"3\.2,4\.1,u'"),
         (changed(5, "3.2;4.1;u"), r"line 5 has 1 field, the first line has 3, divided by ',': '3\.2;4\.1;u'"),
@@ -61,12 +64,19 @@ def test_a_column_that_is_not_asked_for_may_be_odd(tmp_path):
         [["1", "2", "3a", "3b"][k % 4] for k in range(ROWS)],  # a class may have a letter
         [f"{k}{'abcdefgh'[k % 8]}" for k in range(ROWS)],  # so may an id
         [f"part {k}" for k in range(ROWS)],
+        [f"1.{k}.{k % 3}" for k in range(ROWS)],
+        [f"192.168.{k}.{k % 7}" for k in range(ROWS)],
         ["yes" if k % 2 else "" for k in range(ROWS)],
     ],
 )
 def test_texts_that_were_never_numbers_pass(tmp_path, column):
     path = write(tmp_path, ["x,code", *(f"{x},{code}" for (x, _), code in zip(NUMBERS, column, strict=True))])
     assert str(read_table(path).table.schema.field("code").type) == "string"
+
+
+def test_numbers_with_three_digits_after_the_point_are_numbers(tmp_path):
+    table = read_table(write(tmp_path, ["x;y", *(f"{a};1.{k:03d}" for k, (a, _) in enumerate(NUMBERS))])).table
+    np.testing.assert_array_equal(table.column("y"), 1 + np.arange(ROWS) / 1000)
 
 
 def test_spaces_after_a_delimiter_are_no_part_of_names_and_texts(tmp_path):

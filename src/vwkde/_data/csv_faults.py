@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 from vwkde._data.kinds import CATEGORY, kind_of, texts_of
 
 _NUMBER = r"[-+]?(\d+[.,]?\d*|[.,]\d+)(e[-+]?\d+)?"
-_WITH_UNIT = r"[-+]?(\d{1,3}([,' ]\d{3})+([.]\d+)?|(\d+[.,]?\d*|[.,]\d+))\s*[a-zµ°%€$²³/]{0,6}"
+_WITH_MARKS = r"\d{1,3}([,' ]\d{3})+([.]\d+)?|\d{1,3}([. ]\d{3})+(,\d+)?"
+_WITH_UNIT = rf"[-+]?({_WITH_MARKS}|\d+[.,]?\d*|[.,]\d+)\s*[a-zµ°%€$²³/]{{0,6}}"
 _SHARE = 0.5
 """Share of the texts of a column from which it was meant to be numbers."""
 _ROWS_PER_VALUE = 10
