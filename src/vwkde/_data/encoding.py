@@ -22,7 +22,22 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+Pools = tuple[tuple[str, tuple[str, ...]], ...]
+"""Names, and the rare levels that each stands for."""
+
 _OTHER = "(other)"
+
+
+def pooled(texts: "pa.ChunkedArray", pools: Pools) -> "pa.ChunkedArray":
+    """Return the levels of a category, with the names of pools in place of the levels in these."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pools:
+        return texts
+    names = pa.array([name for name, levels in pools for _ in levels], pa.large_string())
+    members = pa.array([level for _, levels in pools for level in levels], pa.large_string())
+    return pc.coalesce(pc.take(names, pc.index_in(texts, value_set=members)), texts)
 
 
 @dataclass(frozen=True)
@@ -62,7 +77,7 @@ class Category:
     """A column of categories: its levels, the most frequent first, and whether there are others, or missing ones.
 
     `joined` are levels that count as the first. `apart` says whether each level has a column, and `coarse` whether the
-    others are so many that differences among them matter.
+    others are so many that differences among them matter. `pools` are names of levels that stand for several rare ones.
     """
 
     name: str
@@ -75,6 +90,7 @@ class Category:
     coarse: bool = False
     kind: str = CATEGORY
     single: bool = False
+    pools: Pools = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -104,7 +120,7 @@ class Category:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        texts = texts_of(column)
+        texts = pooled(texts_of(column), self.pools)
         known = len(self.levels)
         places = pc.index_in(texts, value_set=pa.array([*self.levels, *self.joined], pa.large_string()))
         missing = np.asarray(texts.is_null())

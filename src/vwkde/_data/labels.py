@@ -93,6 +93,13 @@ def _describe(column: tuple[Floats, ...], name: str | None) -> str:
     return ""
 
 
+def is_called_id(name: str) -> bool:
+    """Return whether a name says that its column has ids or numbers rows."""
+    words = _words(name)
+    is_id = bool(words and _ID_WORDS & {words[0], words[-1]})
+    return is_id or _NUMBERING.fullmatch(" ".join(words) or name.strip()) is not None
+
+
 def _words(name: str) -> list[str]:
     """Return the words of a name such as customer_id, customerId or "Unnamed: 0"."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)

@@ -54,6 +54,13 @@ class Tally:
         words = "text" if is_text else WORDS[self.kind]
         return f"{words} ({self.data_type})"
 
+    def renamed(self, names: dict[str, str]) -> "Tally":
+        """Return the tally with other names of some levels; levels of one name are one level."""
+        levels: Counter[str] = Counter()
+        for level, rows in self.levels.items():
+            levels[names.get(level, level)] += rows
+        return replace(self, levels=levels)
+
     def plus(self, other: "Tally", name: str) -> "Tally":
         """Return the tally of both sets of rows; `name` is that of the column, for messages."""
         present = max(1, self.present + other.present)

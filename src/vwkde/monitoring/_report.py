@@ -8,7 +8,7 @@ from vwkde._display.style import number
 from vwkde._display.text import visible
 from vwkde.monitoring._drawn import Clouds, Picture, legend
 from vwkde.monitoring._parts import ColumnDrift, RowDrift
-from vwkde.monitoring._words import Told, percent, share_in_words
+from vwkde.monitoring._words import NAMELESS, Told, percent, share_in_words
 
 _MOST_COLUMNS = 30
 _TOGETHER = "How two columns go together. Each point is a row; up to 400 rows of each table are shown."
@@ -166,7 +166,7 @@ def _column(column: ColumnDrift, level: float, shares: bool) -> Markup:
 
 
 def _left_out(result: Told) -> str | None:
-    return f"Not used: {', '.join(result.left_out)}." if result.left_out else None
+    return f"Not used: {', '.join(name or NAMELESS for name in result.left_out)}." if result.left_out else None
 
 
 def _beyond_pairs(result: Told, shares: bool) -> str | None:
