@@ -107,3 +107,20 @@ def test_gaps_are_missing_in_text_too_unless_quoted(tmp_path):
     table = read_csv(text(tmp_path, 'a,b\n1,x\nNA,\n3,""\n4,y\n')).table
     assert table.column("a").null_count == 1
     assert table.column("b").to_pylist() == ["x", None, "", "y"]
+
+
+@pytest.mark.parametrize("blank", ["\n", "\r\n\r\n", " \n\n"])
+@pytest.mark.parametrize("names", ["a,b\n", ""])
+def test_blank_lines_at_the_top_are_skipped(tmp_path, blank, names):
+    content = names + "1.5,2\n3,4\n5,6.5\n7,8\n"
+    expected = read_table(text(tmp_path, content))
+    frame = read_table(text(tmp_path, blank + content))
+    assert frame.columns == expected.columns == (("a", "b") if names else None)
+    assert frame.table == expected.table
+
+
+def test_a_file_of_blank_lines_is_empty(tmp_path):
+    with pytest.raises(ValueError, match="the file is empty"):
+        read_table(text(tmp_path, "\n \n\n"))
+    with pytest.raises(ValueError, match="the file has no rows"):
+        read_table(text(tmp_path, "\na,b\n\n"))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from vwkde._data.csv_layout import CsvLayout, line_of_row
 from vwkde._data.kinds import CATEGORY, kind_of, texts_of
 
 _NUMBER = r"[-+]?(\d+[.,]?\d*|[.,]\d+)(e[-+]?\d+)?"
@@ -26,24 +27,24 @@ _TAIL = 1 << 16
 """Bytes at the end of a file among which its last line is looked for."""
 
 
-def refuse_text_among_numbers(table: pa.Table, first_line: int) -> None:
-    """Raise if a column was meant to be numbers and has text; `first_line` is the line of the first row."""
+def refuse_text_among_numbers(table: pa.Table, path: Path, named: bool) -> None:
+    """Raise if a column was meant to be numbers and has text; `named` says that the file has a line of names."""
     for name, column in zip(table.column_names, table.columns, strict=True):
         if kind_of(column.type) == CATEGORY:
-            _refuse(texts_of(column), name, first_line)
+            _refuse(texts_of(column), name, path, named)
 
 
-def _refuse(texts: pa.ChunkedArray, name: str, first_line: int) -> None:
+def _refuse(texts: pa.ChunkedArray, name: str, path: Path, named: bool) -> None:
     present = len(texts) - texts.null_count
     if not present or pc.count_distinct(texts).as_py() * _ROWS_PER_VALUE <= present:
         return
     plain, written = (_share(texts, pattern, present) for pattern in (_NUMBER, _WITH_UNIT))
     if _SHARE <= plain < 1:
         row, value, count = _others(texts)
+        line = line_of_row(path, row, named)
         raise ValueError(
-            f"column {name!r} has text among its numbers: {_short(value)} in line {row + first_line} ({count} of "
-            f"{present} values are text). Correct that, leave such fields empty and give missing='indicator' "
-            f"(--missing indicator), or leave the column out."
+            f"column {name!r} has text among its numbers: {_short(value)} in line {line} ({count} of {present} values "
+            f"are text). Correct that, leave these fields empty and give missing='indicator', or leave the column out."
         )
     if written >= _SHARE and _units(texts) <= _MOST_UNITS:
         value = next(text for text in texts.to_pylist() if text is not None)
@@ -78,15 +79,15 @@ def _short(value: str) -> str:
     return repr(value if len(value) <= _MOST_SHOWN else value[: _MOST_SHOWN - 1] + "…")
 
 
-def refuse_open_quotes(path: Path, delimiter: str, table: pa.Table) -> None:
+def refuse_open_quotes(layout: CsvLayout, table: pa.Table) -> None:
     """Raise if a quotation mark is not closed in its line: the lines up to the next one became a single text.
 
     Only then a text has a line break, unless the mark opens in the last line.
     """
     texts = (column for column in table.columns if pa.types.is_string(column.type))
     broken = any(pc.any(pc.match_substring_regex(column, r"[\r\n]")).as_py() for column in texts)
-    if broken or open_quote([_last_line(path)], delimiter) is not None:
-        raise ValueError(f"{uneven_line(path, delimiter)}. Close it, or remove it; a text must end in its line.")
+    if broken or open_quote([_last_line(layout.path)], layout.delimiter) is not None:
+        raise ValueError(f"{uneven_line(layout)}. Close it, or remove it; a text must end in its line.")
 
 
 def open_quote(lines: Iterable[str], delimiter: str) -> int | None:
@@ -99,29 +100,31 @@ def open_quote(lines: Iterable[str], delimiter: str) -> int | None:
                 return before + 1
             before = reader.line_num
     except csv.Error:  # a field that is too long
-        return before + 1
+        return before + 1 if reader.line_num > before + 1 else None
     return None
 
 
 def _last_line(path: Path) -> str:
+    """Return the last line that is not blank; nothing if it is very long."""
+    start = max(0, path.stat().st_size - _TAIL)
     with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - _TAIL))
-        lines = [line for line in file.read().splitlines() if line.strip()]
+        file.seek(start)
+        whole = file.read().splitlines()[start > 0 :]
+    lines = [line for line in whole if line.strip()]
     return lines[-1].decode("utf-8", "replace") if lines else ""
 
 
-def uneven_line(path: Path, delimiter: str) -> str | None:
+def uneven_line(layout: CsvLayout) -> str | None:
     """Return which line is not divided as the first one is, and how; None if all lines are."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        expected = 0
-        for number, line in enumerate(file, 1):
-            if open_quote([line], delimiter) is not None:
-                return f"line {number} has a quotation mark that is not closed: {_short(line.strip())}"
-            fields = len(next(csv.reader([line], delimiter=delimiter), []))
-            expected = expected or fields
-            if fields not in (0, expected):
-                return (
-                    f"line {number} has {fields} field{'s' * (fields != 1)}, the first line has {expected}, divided by "
-                    f"{delimiter!r}: {_short(line.strip())}"
-                )
+    delimiter, expected = layout.delimiter, 0
+    for number, line in enumerate(layout.lines(), 1):
+        if open_quote([line], delimiter) is not None:
+            return f"line {number} has a quotation mark that is not closed: {_short(line.strip())}"
+        fields = len(next(csv.reader([line], delimiter=delimiter), []))
+        expected = expected or fields
+        if fields not in (0, expected):
+            return (
+                f"line {number} has {fields} field{'s' * (fields != 1)}, the first line has {expected}, divided by "
+                f"{delimiter!r}: {_short(line.strip())}"
+            )
     return None

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from vwkde._data.csv_faults import open_quote, refuse_open_quotes, uneven_line
+from vwkde._data.csv_layout import CsvLayout, csv_layout
 from vwkde._data.frames import Frame
 from vwkde._data.kinds import NUMBER, kind_of
 
@@ -26,19 +27,14 @@ _FEWEST_NUMBERED = 3
 
 def read_csv(path: Path, header: bool | None = None) -> Frame:
     """Return the content of a CSV file; `header` says whether the first line has names, None to find out."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        head = [line for line, _ in zip(file, range(2), strict=False)]
-    if not head:
-        raise ValueError("the file is empty; it must have at least one row.")
-    delimiter = next((mark for mark in "\t;, " if mark in head[0].strip()), ",")
-    first = _fields(head[0], delimiter)
-    decimal = "," if delimiter != "," and "," in head[-1] else "."
+    layout = csv_layout(path)
+    first = _fields(layout.first, layout.delimiter)
     numbered = [str(place) for place in range(len(first))]
-    rest = _read(path, delimiter, decimal, 1, numbered) if len(head) > 1 else pa.table([[]] * len(first), numbered)
-    if _are_names(first, rest, decimal) if header is None else header:
+    rest = _read(layout, 1, numbered) if layout.following else pa.table([[]] * len(first), numbered)
+    if _are_names(first, rest, layout.decimal) if header is None else header:
         names = tuple(name.strip() for name in first)
         return Frame(_trimmed(rest).rename_columns(names), names)
-    return Frame(_trimmed(_read(path, delimiter, decimal, 0, numbered)), None)
+    return Frame(_trimmed(_read(layout, 0, numbered)), None)
 
 
 def _trimmed(table: pa.Table) -> pa.Table:
@@ -61,29 +57,29 @@ def _fields(line: str, delimiter: str) -> list[str]:
         ) from None
 
 
-def _read(path: Path, delimiter: str, decimal: str, skip: int, names: list[str]) -> pa.Table:
+def _read(layout: CsvLayout, skip: int, names: list[str]) -> pa.Table:
     """Read the rows after some lines, or raise if a text goes on in the next line."""
-    table = _parsed(path, delimiter, decimal, skip, names)
-    refuse_open_quotes(path, delimiter, table)
+    table = _parsed(layout, skip, names)
+    refuse_open_quotes(layout, table)
     return table
 
 
-def _parsed(path: Path, delimiter: str, decimal: str, skip: int, names: list[str]) -> pa.Table:
+def _parsed(layout: CsvLayout, skip: int, names: list[str]) -> pa.Table:
     """Read the rows after some lines. Types are guessed by the first megabyte, or by all if that was not enough."""
     options = {
-        "parse_options": pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        "parse_options": pacsv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
         "convert_options": pacsv.ConvertOptions(
-            decimal_point=decimal, strings_can_be_null=True, quoted_strings_can_be_null=False
+            decimal_point=layout.decimal, strings_can_be_null=True, quoted_strings_can_be_null=False
         ),
     }
-    reading: dict[str, Any] = {"column_names": names, "skip_rows": skip}
+    reading: dict[str, Any] = {"column_names": names, "skip_rows": layout.blank + skip}
     try:
-        return pacsv.read_csv(path, read_options=pacsv.ReadOptions(**reading), **options)
+        return pacsv.read_csv(layout.path, read_options=pacsv.ReadOptions(**reading), **options)
     except pa.ArrowInvalid as error:
         if "conversion error" in str(error):
-            whole = pacsv.ReadOptions(**reading, block_size=path.stat().st_size + 1)
-            return pacsv.read_csv(path, read_options=whole, **options)
-        fault = uneven_line(path, delimiter)
+            whole = pacsv.ReadOptions(**reading, block_size=layout.path.stat().st_size + 1)
+            return pacsv.read_csv(layout.path, read_options=whole, **options)
+        fault = uneven_line(layout)
         if fault is None:
             raise
         raise ValueError(
