@@ -120,3 +120,19 @@ def test_a_quotation_mark_that_is_not_closed_in_the_first_line_is_refused(tmp_pa
 def test_quotation_marks_that_belong_there_stay(tmp_path, text):
     table = read_table(write(tmp_path, with_quotes(200, *range(0, 200, 3), 199, text=text))).table
     assert table.num_rows == 200
+
+
+def mixed(rows, other):
+    return ["a;b", *(f"{place};{place + 1},5" for place in range(rows)), other]
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (mixed(40, "1.5;2,5"), r"'a' has numbers with a decimal point: '1\.5' in line 42\. .* Write all numbers with"),
+        (["a,b", *(f'{k},"{k},5"' for k in range(40))], r"'b' has numbers with a decimal comma: '0,5' in line 2\."),
+    ],
+)
+def test_two_decimal_marks_are_told_as_such(tmp_path, lines, words):
+    with pytest.raises(ValueError, match=words):
+        read_table(write(tmp_path, lines))

@@ -124,3 +124,19 @@ def test_a_file_of_blank_lines_is_empty(tmp_path):
         read_table(text(tmp_path, "\n \n\n"))
     with pytest.raises(ValueError, match="the file has no rows"):
         read_table(text(tmp_path, "\na,b\n\n"))
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+@pytest.mark.parametrize("whole", [1, 3000])
+def test_a_decimal_comma_is_found_in_any_line(tmp_path, delimiter, whole):
+    """The second line alone told: one of whole numbers made `2,5` a text."""
+    rows = [["3", "4"]] * whole + [[f"{place},5", f"{place},1"] for place in range(50)]
+    table = read_table(text(tmp_path, "\n".join(map(delimiter.join, [["a", "b"], *rows])) + "\n")).table
+    np.testing.assert_array_equal(floats_of(table.column("a"))[whole:], np.arange(50) + 0.5)
+
+
+@pytest.mark.parametrize("number", ["{}.5", "{}"])
+def test_a_comma_in_a_text_is_no_decimal_mark(tmp_path, number):
+    lines = ["a;b", *(f"{number.format(place)};red, or blue" for place in range(50))]
+    table = read_table(text(tmp_path, "\n".join(lines) + "\n")).table
+    np.testing.assert_array_equal(floats_of(table.column("a")), [float(number.format(place)) for place in range(50)])

@@ -46,12 +46,26 @@ def _refuse(texts: pa.ChunkedArray, name: str, path: Path, named: bool) -> None:
             f"column {name!r} has text among its numbers: {_short(value)} in line {line} ({count} of {present} values "
             f"are text). Correct that, leave these fields empty and give missing='indicator', or leave the column out."
         )
+    if plain == 1:
+        _refuse_other_mark(texts, name, path, named)
     if written >= _SHARE and _units(texts) <= _MOST_UNITS:
         value = next(text for text in texts.to_pylist() if text is not None)
         raise ValueError(
             f"column {name!r} has numbers that are written as text, for example {_short(value)}. Write them without "
             f"units and without marks between thousands, or leave the column out."
         )
+
+
+def _refuse_other_mark(texts: pa.ChunkedArray, name: str, path: Path, named: bool) -> None:
+    """Raise if numbers with another decimal mark than that of the file are why a column was read as text."""
+    for mark, own in (("comma", ","), ("point", ".")):
+        row = pc.index(pc.fill_null(pc.match_substring(texts, own), False), True).as_py()
+        if row >= 0:
+            raise ValueError(
+                f"column {name!r} has numbers with a decimal {mark}: {_short(texts[row].as_py())} in line "
+                f"{line_of_row(path, row, named)}. The decimal mark of the file is another one, by its other numbers "
+                f"or the commas between its columns. Write all numbers with a decimal point, or leave the column out."
+            )
 
 
 def _units(texts: pa.ChunkedArray) -> int:

@@ -7,6 +7,7 @@ and refused otherwise: the user then says which it is.
 
 import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from vwkde._data.csv_faults import open_quote, refuse_open_quotes, uneven_line
-from vwkde._data.csv_layout import CsvLayout, csv_layout
+from vwkde._data.csv_layout import DECIMAL_COMMA, CsvLayout, csv_layout
 from vwkde._data.frames import Frame
 from vwkde._data.kinds import NUMBER, kind_of
 
@@ -30,11 +31,22 @@ def read_csv(path: Path, header: bool | None = None) -> Frame:
     layout = csv_layout(path)
     first = _fields(layout.first, layout.delimiter)
     numbered = [str(place) for place in range(len(first))]
+    if layout.decimal is None and layout.following:
+        layout = replace(layout, decimal=_decimal_mark(_read(layout, 1, numbered)))
     rest = _read(layout, 1, numbered) if layout.following else pa.table([[]] * len(first), numbered)
-    if _are_names(first, rest, layout.decimal) if header is None else header:
+    if _are_names(first, rest, layout.decimal or ".") if header is None else header:
         names = tuple(name.strip() for name in first)
         return Frame(_trimmed(rest).rename_columns(names), names)
     return Frame(_trimmed(_read(layout, 0, numbered)), None)
+
+
+def _decimal_mark(table: pa.Table) -> str:
+    """Return the decimal mark, by all rows, which were read as if it were a point."""
+    texts = [column for column in table.columns if pa.types.is_string(column.type)]
+    fractions = any(pa.types.is_floating(column.type) for column in table.columns)
+    pattern = rf"(?i)^\s*{DECIMAL_COMMA}\s*$"
+    commas = any(pc.any(pc.match_substring_regex(column, pattern)).as_py() for column in texts)
+    return "," if commas and not fractions else "."
 
 
 def _trimmed(table: pa.Table) -> pa.Table:
@@ -69,7 +81,7 @@ def _parsed(layout: CsvLayout, skip: int, names: list[str]) -> pa.Table:
     options = {
         "parse_options": pacsv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
         "convert_options": pacsv.ConvertOptions(
-            decimal_point=layout.decimal, strings_can_be_null=True, quoted_strings_can_be_null=False
+            decimal_point=layout.decimal or ".", strings_can_be_null=True, quoted_strings_can_be_null=False
         ),
     }
     reading: dict[str, Any] = {"column_names": names, "skip_rows": layout.blank + skip}

@@ -1,5 +1,7 @@
-"""How a CSV file is written: where it begins, and what divides its columns."""
+"""How a CSV file is written: where it begins, what divides its columns, and its decimal mark."""
 
+import csv
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -7,18 +9,24 @@ from pathlib import Path
 
 _LOOKED_AT = 1000
 """Lines that tell how a file is written."""
+DECIMAL_COMMA = r"[-+]?\d*,\d+(e[-+]?\d+)?"
+_WITH_COMMA = re.compile(DECIMAL_COMMA, re.IGNORECASE)
+_WITH_POINT = re.compile(DECIMAL_COMMA.replace(",", r"\."), re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class CsvLayout:
-    """A file, the blank lines that it begins with, its first line, some that follow, and the marks that divide it."""
+    """A file, the blank lines that it begins with, its first line, some that follow, and the marks that divide it.
+
+    `decimal` is None if these lines have whole numbers only.
+    """
 
     path: Path
     blank: int
     first: str
     following: tuple[str, ...]
     delimiter: str
-    decimal: str
+    decimal: str | None
 
     def lines(self) -> Iterator[str]:
         """Yield all lines."""
@@ -34,8 +42,21 @@ def csv_layout(path: Path) -> CsvLayout:
     if not first:
         raise ValueError("the file is empty; it must have at least one row.")
     delimiter = next((mark for mark in "\t;, " if mark in first.strip()), ",")
-    decimal = "," if delimiter != "," and "," in "".join(following[:1]) else "."
-    return CsvLayout(path, blank, first, following, delimiter, decimal)
+    return CsvLayout(path, blank, first, following, delimiter, _decimal_mark(following, delimiter))
+
+
+def _decimal_mark(lines: tuple[str, ...], delimiter: str) -> str | None:
+    """Return the mark that more fields have which are numbers as a whole; None if there is no such field."""
+    if delimiter == ",":
+        return "."
+    try:
+        fields = [field.strip() for line in csv.reader(lines, delimiter=delimiter) for field in line]
+    except csv.Error:  # a field that is too long
+        return None
+    commas, points = (sum(bool(number.fullmatch(field)) for field in fields) for number in (_WITH_COMMA, _WITH_POINT))
+    if not commas and not points:
+        return None
+    return "," if commas > points else "."
 
 
 def line_of_row(path: Path, row: int, named: bool) -> int:
