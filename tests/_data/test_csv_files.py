@@ -140,3 +140,32 @@ def test_a_comma_in_a_text_is_no_decimal_mark(tmp_path, number):
     lines = ["a;b", *(f"{number.format(place)};red, or blue" for place in range(50))]
     table = read_table(text(tmp_path, "\n".join(lines) + "\n")).table
     np.testing.assert_array_equal(floats_of(table.column("a")), [float(number.format(place)) for place in range(50)])
+
+
+@pytest.mark.parametrize("layout", [{"fmt": "%8.3f"}, {"fmt": "%8.3f", "header": "a b c"}, {"header": "a b c"}])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_what_numpy_writes_is_read(tmp_path, layout, newline):
+    np.savetxt(tmp_path / "table.txt", NORMAL, newline=newline, **layout)
+    frame = read_table(tmp_path / "table.txt")
+    assert frame.columns == (("a", "b", "c") if "header" in layout else None)
+    values = np.column_stack([floats_of(column) for column in frame.table.columns])
+    np.testing.assert_array_equal(values, NORMAL)
+
+
+@pytest.mark.parametrize("names", [("a", "b", "c"), ("2019", "2020", "2021"), ("a",)])
+def test_a_line_behind_a_number_sign_has_names(tmp_path, names):
+    path = tmp_path / "table.csv"
+    np.savetxt(path, NORMAL[:, : len(names)], header=" ".join(names))
+    assert read_table(path).columns == names
+    headless = read_table(path, header=False)
+    assert (headless.columns, headless.table.num_rows) == (None, len(NORMAL))
+
+
+@pytest.mark.parametrize("content", ["#,a\n1,2\n3,4.5\n", "# of visits,a\n1,2\n3,4.5\n", "#a,b\n1,2\n3,4.5\n"])
+def test_a_number_sign_may_belong_to_a_name(tmp_path, content):
+    assert read_csv(text(tmp_path, content)).columns == tuple(content.split("\n")[0].split(","))
+
+
+def test_an_odd_line_among_aligned_ones_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"line 4 has 3 fields, the first line has 2"):
+        read_table(text(tmp_path, "# a  b\n 1.5   2\n 3     4\n 5  6  7\n"))

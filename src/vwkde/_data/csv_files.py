@@ -34,10 +34,10 @@ def read_csv(path: Path, header: bool | None = None) -> Frame:
     if layout.decimal is None and layout.following:
         layout = replace(layout, decimal=_decimal_mark(_read(layout, 1, numbered)))
     rest = _read(layout, 1, numbered) if layout.following else pa.table([[]] * len(first), numbered)
-    if _are_names(first, rest, layout.decimal or ".") if header is None else header:
+    if (layout.commented or _are_names(first, rest, layout.decimal or ".")) if header is None else header:
         names = tuple(name.strip() for name in first)
         return Frame(_trimmed(rest).rename_columns(names), names)
-    return Frame(_trimmed(_read(layout, 0, numbered)), None)
+    return Frame(_trimmed(rest if layout.commented else _read(layout, 0, numbered)), None)
 
 
 def _decimal_mark(table: pa.Table) -> str:
@@ -86,11 +86,11 @@ def _parsed(layout: CsvLayout, skip: int, names: list[str]) -> pa.Table:
     }
     reading: dict[str, Any] = {"column_names": names, "skip_rows": layout.blank + skip}
     try:
-        return pacsv.read_csv(layout.path, read_options=pacsv.ReadOptions(**reading), **options)
+        return pacsv.read_csv(layout.source(), read_options=pacsv.ReadOptions(**reading), **options)
     except pa.ArrowInvalid as error:
         if "conversion error" in str(error):
             whole = pacsv.ReadOptions(**reading, block_size=layout.path.stat().st_size + 1)
-            return pacsv.read_csv(layout.path, read_options=whole, **options)
+            return pacsv.read_csv(layout.source(), read_options=whole, **options)
         fault = uneven_line(layout)
         if fault is None:
             raise
