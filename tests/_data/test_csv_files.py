@@ -169,3 +169,29 @@ def test_a_number_sign_may_belong_to_a_name(tmp_path, content):
 def test_an_odd_line_among_aligned_ones_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"line 4 has 3 fields, the first line has 2"):
         read_table(text(tmp_path, "# a  b\n 1.5   2\n 3     4\n 5  6  7\n"))
+
+
+@pytest.mark.parametrize(
+    ("values", "delimiter"),
+    [
+        (np.arange(-2, 3)[np.arange(60) % 5], ","),
+        (np.arange(-30, 30), ";"),
+        (np.arange(-30, 30) / 4, ","),
+        (np.arange(-30, 30) / 4, ";"),
+    ],
+)
+def test_a_typographic_minus_is_a_minus(tmp_path, values, delimiter):
+    """Whole numbers with few values became categories without a word."""
+    written = [
+        str(value).replace(".", "," if delimiter == ";" else ".").replace("-", "\N{MINUS SIGN}") for value in values
+    ]
+    lines = [f"a{delimiter}b", *(f"{each}{delimiter}x" for each in written), delimiter]
+    frame = read_table(text(tmp_path, "\n".join(lines) + "\n"))
+    column = frame.table.column("a")
+    assert kind_of(column.type) == "number"
+    np.testing.assert_array_equal(floats_of(column), [*values, np.nan])
+
+
+def test_a_typographic_minus_in_a_text_stays(tmp_path):
+    table = read_table(text(tmp_path, "a,b\n1,\N{MINUS SIGN}5 to 3\n2.5,x\n")).table
+    assert table.column("b").to_pylist() == ["\N{MINUS SIGN}5 to 3", "x"]

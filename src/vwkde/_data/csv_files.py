@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from vwkde._data.csv_faults import open_quote, refuse_open_quotes, uneven_line
-from vwkde._data.csv_layout import DECIMAL_COMMA, CsvLayout, csv_layout
+from vwkde._data.csv_faults import has_mark, open_quote, refuse_open_quotes, uneven_line
+from vwkde._data.csv_layout import DECIMAL_COMMA, MINUS, CsvLayout, csv_layout
 from vwkde._data.frames import Frame
 from vwkde._data.kinds import NUMBER, kind_of
 
@@ -73,7 +73,23 @@ def _read(layout: CsvLayout, skip: int, names: list[str]) -> pa.Table:
     """Read the rows after some lines, or raise if a text goes on in the next line."""
     table = _parsed(layout, skip, names)
     refuse_open_quotes(layout, table)
+    for place, column in enumerate(table.columns):
+        if has_mark(column, MINUS):
+            table = table.set_column(place, table.field(place).name, _with_plain_minus(column, layout.decimal or "."))
     return table
+
+
+def _with_plain_minus(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
+    """Return numbers that were read as texts because of the typographic minus; other texts as they are."""
+    plain = pc.replace_substring(pc.utf8_trim_whitespace(column), MINUS, "-")
+    number = rf"^[-+]?(\d+[{decimal}]?\d*|[{decimal}]\d+)(e[-+]?\d+)?$"
+    if not pc.all(pc.match_substring_regex(plain, number, ignore_case=True)).as_py():
+        return column
+    pointed = pc.replace_substring_regex(pc.replace_substring(plain, decimal, "."), r"^\+", "")
+    try:
+        return pointed.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return pointed.cast(pa.float64())
 
 
 def _parsed(layout: CsvLayout, skip: int, names: list[str]) -> pa.Table:
@@ -145,6 +161,6 @@ def _is_near(number: float, min: float | None, max: float | None) -> bool:
 
 def _number(field: str, decimal: str) -> float | None:
     try:
-        return float(field.replace(decimal, "."))
+        return float(field.replace(decimal, ".").replace(MINUS, "-"))
     except ValueError:
         return None

@@ -13,7 +13,9 @@ _LOOKED_AT = 1000
 """Lines that tell how a file is written."""
 _COMMENTED = re.compile(r"# +[^\s,;][^\t,;]*")
 """With other marks between names, the sign belongs to the first name: `# of visits,age`."""
-DECIMAL_COMMA = r"[-+]?\d*,\d+(e[-+]?\d+)?"
+MINUS = "\N{MINUS SIGN}"
+"""What is printed as a minus is not the hyphen that stands for it in programs."""
+DECIMAL_COMMA = rf"[-+{MINUS}]?\d*,\d+(e[-+]?\d+)?"
 _WITH_COMMA = re.compile(DECIMAL_COMMA, re.IGNORECASE)
 _WITH_POINT = re.compile(DECIMAL_COMMA.replace(",", r"\."), re.IGNORECASE)
 
