@@ -36,7 +36,9 @@ def read_csv(path: Path, header: bool | None = None) -> Frame:
     rest = _read(layout, 1, numbered) if layout.following else pa.table([[]] * len(first), numbered)
     if (layout.commented or _are_names(first, rest, layout.decimal or ".")) if header is None else header:
         names = tuple(name.strip() for name in first)
-        return Frame(_trimmed(rest).rename_columns(names), names)
+        kept = [place for place, name in enumerate(names) if name or rest.column(place).null_count < rest.num_rows]
+        names = tuple(names[place] for place in kept)  # without what a delimiter at the end of each line makes
+        return Frame(_trimmed(rest.select(kept)).rename_columns(names), names)
     return Frame(_trimmed(rest if layout.commented else _read(layout, 0, numbered)), None)
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Names = tuple[str, ...] | None
 
+NAMELESS = "a column without a name"
+"""What such a column is called in messages."""
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -65,6 +68,11 @@ def check_unique(names: list[str]) -> None:
         raise ValueError(
             f"Column names must be unique. Got {repeated} more than once; rename the columns or pass a plain array."
         )
+
+
+def in_words(name: str) -> str:
+    """Return the name of a column for messages."""
+    return repr(name) if name.strip() else NAMELESS
 
 
 def label_of(series: Any) -> str:

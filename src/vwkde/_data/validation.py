@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from vwkde._data.frames import check_unique
+from vwkde._data.frames import NAMELESS, check_unique, in_words
 
 Array = NDArray[np.floating]
 Names = tuple[str, ...] | None
@@ -187,7 +187,7 @@ def check_columns(count: int, names: Names, name: str, like: tuple[int, Names, s
         extra = [column for column in names if column not in like_names]
         raise ValueError(
             f"The {name} must have the same columns as the {like_name}. "
-            f"Missing: {missing or 'none'}; not in the {like_name}: {extra or 'none'}. Add, drop or rename columns."
+            f"Missing: {_listed(missing)}; not in the {like_name}: {_listed(extra)}. {_cure(missing + extra)}"
         )
     if count != columns:
         raise ValueError(
@@ -195,6 +195,21 @@ def check_columns(count: int, names: Names, name: str, like: tuple[int, Names, s
             f"pass the same columns."
         )
     return like_names or names
+
+
+def _listed(names: list[str]) -> str:
+    if all(name.strip() for name in names):
+        return str(names or "none")
+    return ", ".join(map(in_words, names))
+
+
+def _cure(names: list[str]) -> str:
+    if all(name.strip() for name in names):
+        return "Add, drop or rename columns."
+    return (
+        f"{NAMELESS.capitalize()} is an index that was saved with the table, or comes from a separator at the end of "
+        f"each line. Write the table without it, or choose the columns to use."
+    )
 
 
 def _match_columns(array: Array, names: Names, name: str, like: tuple[int, Names, str]) -> tuple[Array, Names]:

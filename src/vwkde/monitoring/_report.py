@@ -2,13 +2,14 @@
 
 from importlib import resources
 
+from vwkde._data.frames import NAMELESS
 from vwkde._display.markup import Markup, element, joined
 from vwkde._display.page import whole_page
 from vwkde._display.style import number
 from vwkde._display.text import visible
 from vwkde.monitoring._drawn import Clouds, Picture, legend
 from vwkde.monitoring._parts import ColumnDrift, RowDrift
-from vwkde.monitoring._words import NAMELESS, Told, percent, share_in_words
+from vwkde.monitoring._words import Told, percent, share_in_words
 
 _MOST_COLUMNS = 30
 _TOGETHER = "How two columns go together. Each point is a row; up to 400 rows of each table are shown."

@@ -1,11 +1,11 @@
 """A comparison in sentences."""
 
+from vwkde._data.frames import NAMELESS
 from vwkde.monitoring._drawn import Picture
 from vwkde.monitoring._parts import ColumnDrift, PairDrift, RowDrift
 from vwkde.results import Estimate
 
 _MOST_NAMED = 5
-NAMELESS = "a column without a name"
 _SMALL = 0.005
 _LEAST = 0.0005
 """Share that is shown as zero."""
