@@ -6,6 +6,7 @@ import pytest
 
 import vwkde
 from vwkde._data.tables import read_table
+from vwkde.cli.options import in_options
 
 ROWS = 40
 NUMBERS = np.random.default_rng(0).normal(5, 2, size=(ROWS, 2)).round(3)
@@ -136,3 +137,14 @@ def mixed(rows, other):
 def test_two_decimal_marks_are_told_as_such(tmp_path, lines, words):
     with pytest.raises(ValueError, match=words):
         read_table(write(tmp_path, lines))
+
+
+def test_the_way_out_is_told_in_python_and_on_the_command_line(tmp_path):
+    with pytest.raises(ValueError, match="text among its numbers") as error:
+        read_table(write(tmp_path, changed(7, "?,3.1,u")))
+    assert str(error.value).endswith(
+        "Correct that, leave these fields empty and give missing='indicator', or leave the column out."
+    )
+    assert in_options(str(error.value)).endswith(
+        "leave these fields empty and add `--missing indicator`, or leave the column out."
+    )

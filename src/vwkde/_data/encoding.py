@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._data.frames import the
 from vwkde._data.kinds import BOOLEAN, CATEGORY, EMPTY, NUMBER, WORDS, floats_of, kind_of, texts_of
 from vwkde._data.tallies import ColumnError
 
@@ -129,7 +130,7 @@ class Category:
         if unknown.any() and not self.has_other:
             value = texts[int(np.flatnonzero(unknown)[0])].as_py()
             raise ColumnError(
-                f"Column {self.name!r} of the {sample} must hold categories that were fitted. Got others in "
+                f"Column {self.name!r} of {the(sample)} must hold categories that were fitted. Got others in "
                 f"{int(unknown.sum())} rows, such as {value!r}: the ratio is not known there. Drop those rows, or fit "
                 f"with rows that have them."
             )
@@ -191,7 +192,7 @@ def _check_kind(column: Column, given: "pa.DataType", sample: str) -> None:
     also = {NUMBER: (BOOLEAN,), BOOLEAN: (NUMBER,)}.get(column.kind, ())
     if kind_of(given) not in (column.kind, EMPTY, *also) and column.kind != EMPTY:
         raise ColumnError(
-            f"Column {column.name!r} of the {sample} must hold {WORDS[column.kind]}, as in the rows that were fitted. "
+            f"Column {column.name!r} of {the(sample)} must hold {WORDS[column.kind]}, as in the rows that were fitted. "
             f"Got {given} instead; convert it."
         )
 
@@ -199,6 +200,6 @@ def _check_kind(column: Column, given: "pa.DataType", sample: str) -> None:
 def _refuse_new_gaps(count: int, name: str, sample: str) -> None:
     if count:
         raise ColumnError(
-            f"Column {name!r} of the {sample} must have no missing values, since there were none in the rows that were "
-            f"fitted. Got {count} instead; drop those rows or fill them in."
+            f"Column {name!r} of {the(sample)} must have no missing values, since there were none in the rows that "
+            f"were fitted. Got {count} instead; drop those rows or fill them in."
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from vwkde._data.encoding import Category, Column, Encoding, Number, Pools
 from vwkde._data.exclusive import only_in
+from vwkde._data.frames import subject
 from vwkde._data.kinds import CATEGORY, DATE
 from vwkde._data.labels import is_called_id
 from vwkde._data.reading import FEW_LEVELS, Reading
@@ -113,7 +114,7 @@ def refuse_missing(sample: str, missing: dict[str, int]) -> None:
     listed = ", ".join(f"{count} in column {name!r}" for name, count in list(gaps.items())[:_MOST_NAMED])
     more = f" and others in {len(gaps) - _MOST_NAMED} more columns" if len(gaps) > _MOST_NAMED else ""
     raise ColumnError(
-        f"The {sample} must have no missing values. Got {listed}{more}; give missing='indicator' to use them as "
+        f"{subject(sample)} must have no missing values. Got {listed}{more}; give missing='indicator' to use them as "
         f"information, drop those rows, or fill them in."
     )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vwkde._data.frames import the
 from vwkde._data.kinds import BOOLEAN, CATEGORY, DATE, EMPTY, NUMBER, WORDS, floats_of, has_zone, kind_of, texts_of
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def tally(column: "pa.ChunkedArray", name: str, sample: str) -> Tally:
     kind = kind_of(column.type)
     if kind is None:
         raise ColumnError(
-            f"Column {name!r} of the {sample} must hold numbers, true and false, text, categories or dates. Got "
+            f"Column {name!r} of {the(sample)} must hold numbers, true and false, text, categories or dates. Got "
             f"{column.type} instead; convert it or drop it."
         )
     if kind == CATEGORY:
