@@ -131,6 +131,10 @@ def mixed(rows, other):
     ("lines", "words"),
     [
         (mixed(40, "1.5;2,5"), r"'a' has numbers with a decimal point: '1\.5' in line 42\. .* Write all numbers with"),
+        (
+            ["a;b", *(f"{k},5;x" for k in range(40)), "1.5;x"],
+            r"'a' has numbers with a decimal point: '1\.5' in line 42",
+        ),
         (["a,b", *(f'{k},"{k},5"' for k in range(40))], r"'b' has numbers with a decimal comma: '0,5' in line 2\."),
     ],
 )

@@ -23,6 +23,7 @@ _SHARE = 0.5
 _ROWS_PER_VALUE = 10
 """Rows that share a value on average in a column of categories, which may be numbers in part."""
 _MOST_UNITS = 3
+_MARKS = {"comma": ",", "point": "."}
 _MOST_SHOWN = 40
 _TAIL = 1 << 16
 """Bytes at the end of a file among which its last line is looked for."""
@@ -58,15 +59,20 @@ def _refuse(texts: pa.ChunkedArray, name: str, path: Path, named: bool) -> None:
 
 
 def _refuse_other_mark(texts: pa.ChunkedArray, name: str, path: Path, named: bool) -> None:
-    """Raise if numbers with another decimal mark than that of the file are why a column was read as text."""
-    for mark, own in (("comma", ","), ("point", ".")):
-        row = pc.index(pc.fill_null(pc.match_substring(texts, own), False), True).as_py()
-        if row >= 0:
-            raise ValueError(
-                f"column {name!r} has numbers with a decimal {mark}: {_short(texts[row].as_py())} in line "
-                f"{line_of_row(path, row, named)}. The decimal mark of the file is another one, by its other numbers "
-                f"or the commas between its columns. Write all numbers with a decimal point, or leave the column out."
-            )
+    """Raise if numbers with another decimal mark than that of the file are why a column was read as text.
+
+    If it has numbers with both marks, those with the file's mark are more, as a rule.
+    """
+    found = {mark: pc.fill_null(pc.match_substring(texts, sign), False) for mark, sign in _MARKS.items()}
+    counts = {mark: pc.sum(each).as_py() for mark, each in found.items()}
+    mark = min(filter(counts.get, counts), key=lambda each: counts[each], default=None)
+    if mark is not None:
+        row = pc.index(found[mark], True).as_py()
+        raise ValueError(
+            f"column {name!r} has numbers with a decimal {mark}: {_short(texts[row].as_py())} in line "
+            f"{line_of_row(path, row, named)}. The decimal mark of the file is another one, by its other numbers "
+            f"or the commas between its columns. Write all numbers with a decimal point, or leave the column out."
+        )
 
 
 def _units(texts: pa.ChunkedArray) -> int:
