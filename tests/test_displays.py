@@ -347,7 +347,7 @@ def test_only_a_fitted_ratio_will_do(make):
     [
         (2, {"numerator": SAMPLES[5][0]}, r"as many columns as the samples that the ratio was fitted to \(2\). Got 5"),
         (5, {"denominator": SAMPLES[2][0]}, r"The denominator must have as many columns .* \(5\). Got 2"),
-        (2, {"X": [1.0, 2.0]}, r"The X must have as many columns"),
+        (2, {"X": [1.0, 2.0]}, r"^X must have as many columns"),
         (1, {}, r"Give the samples, as in LogRatioDisplay.from_estimator\(ratio, numerator, denominator\)"),
         (5, {"features": 0}, "or any points as X"),
         (1, {"X": [2.0, 2.0]}, "The .X. parameter must vary .* give rows that differ"),

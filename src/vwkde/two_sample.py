@@ -122,7 +122,7 @@ def two_sample_test(
     ['test', 'part', 'statistic', 'p_value']
     """
     n_permutations = check_permutations(n_permutations, "two_sample_test")
-    p, q, *_ = check_pair(numerator, denominator, Reading(missing, dates))
+    p, q, *_ = check_pair(numerator, denominator, Reading(missing, dates, grouped=groups is not None))
     group = _check_groups(groups, (len(p), len(q)))
     if groups is None:
         warn_of_repeats({"numerator": p, "denominator": q})

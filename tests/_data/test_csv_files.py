@@ -107,3 +107,91 @@ def test_gaps_are_missing_in_text_too_unless_quoted(tmp_path):
     table = read_csv(text(tmp_path, 'a,b\n1,x\nNA,\n3,""\n4,y\n')).table
     assert table.column("a").null_count == 1
     assert table.column("b").to_pylist() == ["x", None, "", "y"]
+
+
+@pytest.mark.parametrize("blank", ["\n", "\r\n\r\n", " \n\n"])
+@pytest.mark.parametrize("names", ["a,b\n", ""])
+def test_blank_lines_at_the_top_are_skipped(tmp_path, blank, names):
+    content = names + "1.5,2\n3,4\n5,6.5\n7,8\n"
+    expected = read_table(text(tmp_path, content))
+    frame = read_table(text(tmp_path, blank + content))
+    assert frame.columns == expected.columns == (("a", "b") if names else None)
+    assert frame.table == expected.table
+
+
+def test_a_file_of_blank_lines_is_empty(tmp_path):
+    with pytest.raises(ValueError, match="the file is empty"):
+        read_table(text(tmp_path, "\n \n\n"))
+    with pytest.raises(ValueError, match="the file has no rows"):
+        read_table(text(tmp_path, "\na,b\n\n"))
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+@pytest.mark.parametrize("whole", [1, 3000])
+def test_a_decimal_comma_is_found_in_any_line(tmp_path, delimiter, whole):
+    """The second line alone told: one of whole numbers made `2,5` a text."""
+    rows = [["3", "4"]] * whole + [[f"{place},5", f"{place},1"] for place in range(50)]
+    table = read_table(text(tmp_path, "\n".join(map(delimiter.join, [["a", "b"], *rows])) + "\n")).table
+    np.testing.assert_array_equal(floats_of(table.column("a"))[whole:], np.arange(50) + 0.5)
+
+
+@pytest.mark.parametrize("number", ["{}.5", "{}"])
+def test_a_comma_in_a_text_is_no_decimal_mark(tmp_path, number):
+    lines = ["a;b", *(f"{number.format(place)};red, or blue" for place in range(50))]
+    table = read_table(text(tmp_path, "\n".join(lines) + "\n")).table
+    np.testing.assert_array_equal(floats_of(table.column("a")), [float(number.format(place)) for place in range(50)])
+
+
+@pytest.mark.parametrize("layout", [{"fmt": "%8.3f"}, {"fmt": "%8.3f", "header": "a b c"}, {"header": "a b c"}])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_what_numpy_writes_is_read(tmp_path, layout, newline):
+    np.savetxt(tmp_path / "table.txt", NORMAL, newline=newline, **layout)
+    frame = read_table(tmp_path / "table.txt")
+    assert frame.columns == (("a", "b", "c") if "header" in layout else None)
+    values = np.column_stack([floats_of(column) for column in frame.table.columns])
+    np.testing.assert_array_equal(values, NORMAL)
+
+
+@pytest.mark.parametrize("names", [("a", "b", "c"), ("2019", "2020", "2021"), ("a",)])
+def test_a_line_behind_a_number_sign_has_names(tmp_path, names):
+    path = tmp_path / "table.csv"
+    np.savetxt(path, NORMAL[:, : len(names)], header=" ".join(names))
+    assert read_table(path).columns == names
+    headless = read_table(path, header=False)
+    assert (headless.columns, headless.table.num_rows) == (None, len(NORMAL))
+
+
+@pytest.mark.parametrize("content", ["#,a\n1,2\n3,4.5\n", "# of visits,a\n1,2\n3,4.5\n", "#a,b\n1,2\n3,4.5\n"])
+def test_a_number_sign_may_belong_to_a_name(tmp_path, content):
+    assert read_csv(text(tmp_path, content)).columns == tuple(content.split("\n")[0].split(","))
+
+
+def test_an_odd_line_among_aligned_ones_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"line 4 has 3 fields, the first line has 2"):
+        read_table(text(tmp_path, "# a  b\n 1.5   2\n 3     4\n 5  6  7\n"))
+
+
+@pytest.mark.parametrize(
+    ("values", "delimiter"),
+    [
+        (np.arange(-2, 3)[np.arange(60) % 5], ","),
+        (np.arange(-30, 30), ";"),
+        (np.arange(-30, 30) / 4, ","),
+        (np.arange(-30, 30) / 4, ";"),
+    ],
+)
+def test_a_typographic_minus_is_a_minus(tmp_path, values, delimiter):
+    """Whole numbers with few values became categories without a word."""
+    written = [
+        str(value).replace(".", "," if delimiter == ";" else ".").replace("-", "\N{MINUS SIGN}") for value in values
+    ]
+    lines = [f"a{delimiter}b", *(f"{each}{delimiter}x" for each in written), delimiter]
+    frame = read_table(text(tmp_path, "\n".join(lines) + "\n"))
+    column = frame.table.column("a")
+    assert kind_of(column.type) == "number"
+    np.testing.assert_array_equal(floats_of(column), [*values, np.nan])
+
+
+def test_a_typographic_minus_in_a_text_stays(tmp_path):
+    table = read_table(text(tmp_path, "a,b\n1,\N{MINUS SIGN}5 to 3\n2.5,x\n")).table
+    assert table.column("b").to_pylist() == ["\N{MINUS SIGN}5 to 3", "x"]

@@ -240,7 +240,7 @@ def test_row_numbers_and_free_text_are_left_out():
 def test_kinds_stay_known_where_nothing_is_encoded():
     layout = check_pair(P[["x", "flag"]], Q[["x", "flag"]]).layout
     assert [column.kind for column in layout.columns] == ["number", "boolean"]
-    with pytest.raises(ValueError, match="points is empty"):
+    with pytest.raises(ValueError, match=r"^There are no rows to evaluate"):
         check_points(P[["x", "flag"]][:0], "points", layout)
 
 
@@ -285,3 +285,20 @@ def test_any_table_is_the_same_in_pandas_polars_and_arrow(data):
 
 
 _SCHEMA = pa.schema([("a", pa.float64()), ("b", pa.int64()), ("c", pa.bool_()), ("d", pa.string())])
+
+
+def test_a_sample_is_called_by_its_letter_alone():
+    x = np.random.default_rng(0).normal(size=(30, 1))
+    with pytest.raises(ValueError, match=r"^Y must be finite\. Got nan"):
+        vwkde.mutual_information(x, np.full((30, 1), np.nan))
+    with pytest.raises(ValueError, match=r"^Column 'a' of X must hold numbers"):
+        vwkde.mutual_information(pd.DataFrame({"a": [b"x"] * 30}), x)
+
+
+@pytest.mark.parametrize("method", [None, "kde", "kliep"])
+def test_points_may_be_one_row_but_not_none(method):
+    p, q = np.random.default_rng(0).normal(size=(2, 40, 2))
+    ratio = vwkde.divergences.make_estimator(method, {}).fit(p, q)
+    assert ratio.log_ratio(p[:1]).shape == (1,)
+    with pytest.raises(ValueError, match=r"^There are no rows to evaluate\. Give at least one\.$"):
+        ratio.log_ratio(p[:0])

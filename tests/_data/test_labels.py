@@ -197,3 +197,40 @@ def test_small_files_are_treated_like_frames(tmp_path):
         found = vwkde.kl_divergence(tmp_path / "p.parquet", tmp_path / "q.parquet", method="kde")
     with left_out():
         assert found == vwkde.kl_divergence(*frames(), method="kde")
+
+
+def indexed(folder, name, seed, first=0, index=True):
+    table = pd.DataFrame(np.random.default_rng(seed).normal(size=(40, 2)), columns=["a", "b"])
+    table.index += first
+    table.to_csv(folder / f"{name}.csv", index=index)
+    return folder / f"{name}.csv"
+
+
+@pytest.mark.parametrize("which", [(True, False), (False, True)])
+def test_a_saved_index_that_one_file_has_is_left_out(tmp_path, which):
+    p, q = (indexed(tmp_path, f"{index}", index + 1, index=index) for index in which)
+    expected = vwkde.kl_divergence(*(pd.read_csv(path)[["a", "b"]] for path in (p, q)), method="kde")
+    with pytest.warns(vwkde.DegenerateDataWarning, match=r"were left out: a column without a name \(a saved index\)"):
+        assert vwkde.kl_divergence(p, q, method="kde") == expected
+
+
+def test_new_rows_may_have_a_saved_index(tmp_path):
+    p, q = (indexed(tmp_path, f"{seed}", seed, index=False) for seed in (1, 2))
+    ratio = vwkde.DensityRatio(guide="gaussian").fit(p, q)
+    with pytest.warns(vwkde.DegenerateDataWarning, match="a saved index"):
+        found = ratio.log_ratio(indexed(tmp_path, "new", 3))
+    np.testing.assert_array_equal(found, ratio.log_ratio(indexed(tmp_path, "new", 3, index=False)))
+
+
+def test_another_column_without_a_name_is_told_as_such(tmp_path):
+    p, q = indexed(tmp_path, "p", 1, first=3), indexed(tmp_path, "q", 2, index=False)
+    words = "Missing: a column without a name; not in the numerator: none. A column without a name is an index"
+    with pytest.raises(ValueError, match=words):
+        vwkde.kl_divergence(p, q)
+
+
+def test_a_delimiter_at_the_end_of_each_line_makes_no_column(tmp_path):
+    p, q = (indexed(tmp_path, f"{seed}", seed, index=False) for seed in (1, 2))
+    expected = vwkde.kl_divergence(p, q, method="kde")
+    p.write_text(p.read_text().replace("\n", ",\n"))
+    assert vwkde.kl_divergence(p, q, method="kde") == expected

@@ -108,3 +108,38 @@ def test_ids_and_free_text_are_seen_in_any_number():
     twice = [f"name {place // 2}" for place in range(400)]
     with pytest.warns(vwkde.DegenerateDataWarning, match=r"left out: 'c' \(200 in 800 rows\)"):
         assert check_pair(column(twice), column(twice)).layout.names == ("x",)
+
+
+def codes(letter, seed, rows=180):
+    """Return 60 codes, three rows of each."""
+    return [f"{letter}{code}" for code in np.random.default_rng(seed).permutation(rows) % 60]
+
+
+@pytest.mark.filterwarnings("ignore:.*levels that do not occur in the numerator")
+def test_codes_that_repeat_are_compared_though_each_is_rare():
+    """60 codes in one sample and 60 others in the other were left out, as names and ids are."""
+    p, q = column(codes("A", 0)), column(codes("B", 1))
+    with pytest.warns(vwkde.OverlapWarning, match=r"'\(\d+ levels only in the numerator\)'"):
+        pair = check_pair(p, q)
+    found = pair.layout.columns[0]
+    assert found.levels[0].endswith("levels only in the denominator)")
+    points = check_points(pd.concat([p, q]), "points", pair.layout)
+    np.testing.assert_array_equal(points[:180], pair.numerator)
+    np.testing.assert_array_equal(points[180:], pair.denominator)
+    assert np.abs(pair.numerator[:, :-1].mean(axis=0) - pair.denominator[:, :-1].mean(axis=0)).max() > 0.9
+
+
+@pytest.mark.parametrize("name", ["c", "customer_id"])
+def test_codes_of_one_population_ids_and_groups_are_left_out(name):
+    for seed in range(10):
+        same = [column(codes("A", 2 * seed + k)).rename(columns={"c": name}) for k in range(2)]
+        with pytest.warns(
+            vwkde.DegenerateDataWarning, match=rf"too many different texts .*: '{name}' \(60 in 360 rows"
+        ):
+            assert check_pair(*same).layout.names == ("x",)
+    other = [column(codes(letter, 0)).rename(columns={"c": name}) for letter in "AB"]
+    with pytest.warns(vwkde.DegenerateDataWarning, match="too many different texts"):
+        assert check_pair(*other, Reading(grouped=True)).layout.names == ("x",)
+    if name == "customer_id":
+        with pytest.warns(vwkde.DegenerateDataWarning, match="too many different texts"):
+            assert check_pair(*other).layout.names == ("x",)

@@ -281,6 +281,13 @@ def test_all_rows_equal():
         vwkde.kl_divergence(np.ones((9, 3)), np.ones((8, 3)))
 
 
+def test_whole_numbers_that_floats_round_to_one_are_told_as_such():
+    p, q = ((10 * sample).astype(np.int64) + 2**60 for sample in (P, Q))
+    with pytest.raises(ValueError, match=r"equal in the 15 digits that a float keeps; .* subtract what they have"):
+        vwkde.kl_divergence(p, q)
+    assert np.isfinite(vwkde.kl_divergence(p - 2**60, q - 2**60, guide="gaussian").value)
+
+
 FAR = np.random.default_rng(0).normal(size=(2, 60, 2))
 
 

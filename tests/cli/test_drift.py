@@ -131,3 +131,14 @@ def test_errors_are_one_line_and_status_two(run, arguments, words):
     assert (status, out) == (2, "")
     assert words in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.filterwarnings("always:Columns with too many different texts")
+def test_columns_that_were_not_compared_are_named(run, tmp_path):
+    for name in ("before", "after"):
+        table = pd.read_csv(tmp_path / f"{name}.csv")
+        table.assign(note=[f"{name} {place}" for place in range(80)]).to_csv(tmp_path / f"{name}.csv", index=False)
+    status, out, err = run("before.csv", "after.csv")
+    assert status == 0
+    assert "\n  not compared: note\n" in out
+    assert "too many different texts" in err

@@ -166,10 +166,10 @@ def mixed(folder):
 
 def test_gaps_and_dates_are_told_with_the_options_that_help(run, mixed):
     *_, err = run("kl", *mixed)
-    assert "dates or times in column 'day' (date32[day]) instead; give --dates number" in err
+    assert "dates or times in column 'day' (date32[day]) instead; add `--dates number`" in err
     *_, err = run("kl", *mixed, "--dates", "drop")
     assert "in column 'x'" in err
-    assert "give --missing indicator to use them" in err
+    assert "add `--missing indicator` to use them" in err
     assert err.count("\n") == 1
 
 
@@ -303,7 +303,7 @@ def test_a_saved_index_is_left_out_and_reported(run):
     assert (status, out) == (0, expected)
     assert err.count("\n") == 1
     assert err.startswith("warning: Columns that say which row it is")
-    assert "'' (row numbers)" in err
+    assert "a column without a name (row numbers)" in err
     status, out, _ = run("ratio", "p_indexed.csv", "q_indexed.csv", "--at", "z_indexed.csv", "--method", "kde")
     assert (status, len(out.splitlines())) == (0, 5)
 

@@ -203,3 +203,37 @@ def test_an_empty_text_can_be_seen_in_the_report():
     tables = [pd.DataFrame({"note": random.choice(["", "late"], 200, p=[share, 1 - share])}) for share in (0.3, 0.8)]
     page = vwkde.drift(*tables).to_html()
     assert page.count(">(empty)<") == 11  # in the picture, and in each of the ten rows
+
+
+def coded(seed, letter, unique=False):
+    random = np.random.default_rng(seed)
+    numbers = random.permutation(10**6)[:180] if unique else random.permutation(180) % 60
+    return pd.DataFrame({"x": random.normal(size=180), "product": [f"{letter}{number}" for number in numbers]})
+
+
+def test_codes_that_were_all_replaced_are_drift():
+    result = vwkde.drift(coded(0, "A"), coded(1, "B"))
+    assert result.has_drifted
+    assert result.total_variation.value > 0.9
+    assert result.columns[0].name == "product"
+    assert re.match(r"share of '\(\d+ levels only in the .* table\)'", result.columns[0].change)
+
+
+@pytest.mark.parametrize("unique", [True, False])
+def test_ids_and_codes_of_one_population_are_no_drift(unique):
+    found = 0
+    for seed in range(12):
+        with pytest.warns(DegenerateDataWarning, match="too many different texts"):
+            result = vwkde.drift(coded(seed, "A", unique), coded(seed + 50, "A", unique), measure="never")
+        found += result.has_drifted
+        assert result.left_out == ("product",)
+        assert "  not compared: product" in str(result).splitlines()
+        assert "Not used: product." in result.to_html()
+    assert found <= 3
+
+
+def test_codes_of_groups_may_differ_without_drift():
+    labels = np.arange(180) // 9
+    with pytest.warns(DegenerateDataWarning, match="too many different texts"):
+        result = vwkde.drift(coded(0, "A"), coded(1, "B"), groups=(labels, labels + 20), measure="never")
+    assert not result.has_drifted

@@ -182,7 +182,8 @@ def _report_constant(constant: NDArray[np.bool_], difference: Floats, names: Nam
     labels = [names[i] if names else int(i) for i in np.flatnonzero(constant)]
     if constant.all():
         raise ValueError(
-            "The samples must vary in at least one column. Got samples in which all rows are equal; check the data."
+            "The samples must vary in at least one column. Got samples in which all rows are equal in the 15 digits "
+            "that a float keeps; check the data. From large numbers, subtract what they have in common first."
         )
     if (np.abs(difference[constant]) > 1e-12).any():
         raise DisjointSupportError(

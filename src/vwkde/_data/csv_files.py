@@ -7,6 +7,7 @@ and refused otherwise: the user then says which it is.
 
 import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from vwkde._data.csv_faults import uneven_line
+from vwkde._data.csv_faults import has_mark, open_quote, refuse_open_quotes, uneven_line
+from vwkde._data.csv_layout import DECIMAL_COMMA, MINUS, CsvLayout, csv_layout
 from vwkde._data.frames import Frame
 from vwkde._data.kinds import NUMBER, kind_of
 
@@ -26,19 +28,27 @@ _FEWEST_NUMBERED = 3
 
 def read_csv(path: Path, header: bool | None = None) -> Frame:
     """Return the content of a CSV file; `header` says whether the first line has names, None to find out."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        head = [line for line, _ in zip(file, range(2), strict=False)]
-    if not head:
-        raise ValueError("the file is empty; it must have at least one row.")
-    delimiter = next((mark for mark in "\t;, " if mark in head[0].strip()), ",")
-    first = _fields(head[0], delimiter)
-    decimal = "," if delimiter != "," and "," in head[-1] else "."
+    layout = csv_layout(path)
+    first = _fields(layout.first, layout.delimiter)
     numbered = [str(place) for place in range(len(first))]
-    rest = _read(path, delimiter, decimal, 1, numbered) if len(head) > 1 else pa.table([[]] * len(first), numbered)
-    if _are_names(first, rest, decimal) if header is None else header:
+    if layout.decimal is None and layout.following:
+        layout = replace(layout, decimal=_decimal_mark(_read(layout, 1, numbered)))
+    rest = _read(layout, 1, numbered) if layout.following else pa.table([[]] * len(first), numbered)
+    if (layout.commented or _are_names(first, rest, layout.decimal or ".")) if header is None else header:
         names = tuple(name.strip() for name in first)
-        return Frame(_trimmed(rest).rename_columns(names), names)
-    return Frame(_trimmed(_read(path, delimiter, decimal, 0, numbered)), None)
+        kept = [place for place, name in enumerate(names) if name or rest.column(place).null_count < rest.num_rows]
+        names = tuple(names[place] for place in kept)  # without what a delimiter at the end of each line makes
+        return Frame(_trimmed(rest.select(kept)).rename_columns(names), names)
+    return Frame(_trimmed(rest if layout.commented else _read(layout, 0, numbered)), None)
+
+
+def _decimal_mark(table: pa.Table) -> str:
+    """Return the decimal mark, by all rows, which were read as if it were a point."""
+    texts = [column for column in table.columns if pa.types.is_string(column.type)]
+    fractions = any(pa.types.is_floating(column.type) for column in table.columns)
+    pattern = rf"(?i)^\s*{DECIMAL_COMMA}\s*$"
+    commas = any(pc.any(pc.match_substring_regex(column, pattern)).as_py() for column in texts)
+    return "," if commas and not fractions else "."
 
 
 def _trimmed(table: pa.Table) -> pa.Table:
@@ -51,6 +61,8 @@ def _trimmed(table: pa.Table) -> pa.Table:
 
 def _fields(line: str, delimiter: str) -> list[str]:
     """Return the fields of the first line."""
+    if '"' in line and open_quote([line], delimiter) is not None:
+        raise ValueError("the first line has a quotation mark that is not closed. Close it, or remove it.")
     try:
         return next(csv.reader([line], delimiter=delimiter))
     except csv.Error as error:
@@ -59,22 +71,45 @@ def _fields(line: str, delimiter: str) -> list[str]:
         ) from None
 
 
-def _read(path: Path, delimiter: str, decimal: str, skip: int, names: list[str]) -> pa.Table:
+def _read(layout: CsvLayout, skip: int, names: list[str]) -> pa.Table:
+    """Read the rows after some lines, or raise if a text goes on in the next line."""
+    table = _parsed(layout, skip, names)
+    refuse_open_quotes(layout, table)
+    for place, column in enumerate(table.columns):
+        if has_mark(column, MINUS):
+            table = table.set_column(place, table.field(place).name, _with_plain_minus(column, layout.decimal or "."))
+    return table
+
+
+def _with_plain_minus(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
+    """Return numbers that were read as texts because of the typographic minus; other texts as they are."""
+    plain = pc.replace_substring(pc.utf8_trim_whitespace(column), MINUS, "-")
+    number = rf"^[-+]?(\d+[{decimal}]?\d*|[{decimal}]\d+)(e[-+]?\d+)?$"
+    if not pc.all(pc.match_substring_regex(plain, number, ignore_case=True)).as_py():
+        return column
+    pointed = pc.replace_substring_regex(pc.replace_substring(plain, decimal, "."), r"^\+", "")
+    try:
+        return pointed.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return pointed.cast(pa.float64())
+
+
+def _parsed(layout: CsvLayout, skip: int, names: list[str]) -> pa.Table:
     """Read the rows after some lines. Types are guessed by the first megabyte, or by all if that was not enough."""
     options = {
-        "parse_options": pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=False),
+        "parse_options": pacsv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
         "convert_options": pacsv.ConvertOptions(
-            decimal_point=decimal, strings_can_be_null=True, quoted_strings_can_be_null=False
+            decimal_point=layout.decimal or ".", strings_can_be_null=True, quoted_strings_can_be_null=False
         ),
     }
-    reading: dict[str, Any] = {"column_names": names, "skip_rows": skip}
+    reading: dict[str, Any] = {"column_names": names, "skip_rows": layout.blank + skip}
     try:
-        return pacsv.read_csv(path, read_options=pacsv.ReadOptions(**reading), **options)
+        return pacsv.read_csv(layout.source(), read_options=pacsv.ReadOptions(**reading), **options)
     except pa.ArrowInvalid as error:
         if "conversion error" in str(error):
-            whole = pacsv.ReadOptions(**reading, block_size=path.stat().st_size + 1)
-            return pacsv.read_csv(path, read_options=whole, **options)
-        fault = uneven_line(path, delimiter)
+            whole = pacsv.ReadOptions(**reading, block_size=layout.path.stat().st_size + 1)
+            return pacsv.read_csv(layout.source(), read_options=whole, **options)
+        fault = uneven_line(layout)
         if fault is None:
             raise
         raise ValueError(
@@ -128,6 +163,6 @@ def _is_near(number: float, min: float | None, max: float | None) -> bool:
 
 def _number(field: str, decimal: str) -> float | None:
     try:
-        return float(field.replace(decimal, "."))
+        return float(field.replace(decimal, ".").replace(MINUS, "-"))
     except ValueError:
         return None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._data.frames import the
 from vwkde._data.kinds import BOOLEAN, CATEGORY, EMPTY, NUMBER, WORDS, floats_of, kind_of, texts_of
 from vwkde._data.tallies import ColumnError
 
@@ -22,7 +23,22 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+Pools = tuple[tuple[str, tuple[str, ...]], ...]
+"""Names, and the rare levels that each stands for."""
+
 _OTHER = "(other)"
+
+
+def pooled(texts: "pa.ChunkedArray", pools: Pools) -> "pa.ChunkedArray":
+    """Return the levels of a category, with the names of pools in place of the levels in these."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pools:
+        return texts
+    names = pa.array([name for name, levels in pools for _ in levels], pa.large_string())
+    members = pa.array([level for _, levels in pools for level in levels], pa.large_string())
+    return pc.coalesce(pc.take(names, pc.index_in(texts, value_set=members)), texts)
 
 
 @dataclass(frozen=True)
@@ -62,7 +78,7 @@ class Category:
     """A column of categories: its levels, the most frequent first, and whether there are others, or missing ones.
 
     `joined` are levels that count as the first. `apart` says whether each level has a column, and `coarse` whether the
-    others are so many that differences among them matter.
+    others are so many that differences among them matter. `pools` are names of levels that stand for several rare ones.
     """
 
     name: str
@@ -75,6 +91,7 @@ class Category:
     coarse: bool = False
     kind: str = CATEGORY
     single: bool = False
+    pools: Pools = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -104,7 +121,7 @@ class Category:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        texts = texts_of(column)
+        texts = pooled(texts_of(column), self.pools)
         known = len(self.levels)
         places = pc.index_in(texts, value_set=pa.array([*self.levels, *self.joined], pa.large_string()))
         missing = np.asarray(texts.is_null())
@@ -113,7 +130,7 @@ class Category:
         if unknown.any() and not self.has_other:
             value = texts[int(np.flatnonzero(unknown)[0])].as_py()
             raise ColumnError(
-                f"Column {self.name!r} of the {sample} must hold categories that were fitted. Got others in "
+                f"Column {self.name!r} of {the(sample)} must hold categories that were fitted. Got others in "
                 f"{int(unknown.sum())} rows, such as {value!r}: the ratio is not known there. Drop those rows, or fit "
                 f"with rows that have them."
             )
@@ -175,7 +192,7 @@ def _check_kind(column: Column, given: "pa.DataType", sample: str) -> None:
     also = {NUMBER: (BOOLEAN,), BOOLEAN: (NUMBER,)}.get(column.kind, ())
     if kind_of(given) not in (column.kind, EMPTY, *also) and column.kind != EMPTY:
         raise ColumnError(
-            f"Column {column.name!r} of the {sample} must hold {WORDS[column.kind]}, as in the rows that were fitted. "
+            f"Column {column.name!r} of {the(sample)} must hold {WORDS[column.kind]}, as in the rows that were fitted. "
             f"Got {given} instead; convert it."
         )
 
@@ -183,6 +200,6 @@ def _check_kind(column: Column, given: "pa.DataType", sample: str) -> None:
 def _refuse_new_gaps(count: int, name: str, sample: str) -> None:
     if count:
         raise ColumnError(
-            f"Column {name!r} of the {sample} must have no missing values, since there were none in the rows that were "
-            f"fitted. Got {count} instead; drop those rows or fill them in."
+            f"Column {name!r} of {the(sample)} must have no missing values, since there were none in the rows that "
+            f"were fitted. Got {count} instead; drop those rows or fill them in."
         )

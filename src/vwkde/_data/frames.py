@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Names = tuple[str, ...] | None
 
+NAMELESS = "a column without a name"
+"""What such a column is called in messages."""
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -41,7 +44,7 @@ def to_frame(data: Any, name: str) -> Frame | None:
     if module == "pandas":
         return _from_pandas(data, name)
     if module == "polars" and hasattr(data, "collect"):
-        raise TypeError(f"The {name} must be a table with rows. Got a lazy table instead; call .collect() on it.")
+        raise TypeError(f"{subject(name)} must be a table with rows. Got a lazy table instead; call .collect() on it.")
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return _from_arrow(data, name)
     if hasattr(data, "to_arrow"):  # polars before 1.3
@@ -67,6 +70,21 @@ def check_unique(names: list[str]) -> None:
         )
 
 
+def the(name: str) -> str:
+    """Return what a sample is called inside a sentence: by its name, or by its letter alone."""
+    return name if len(name) == 1 else f"the {name}"
+
+
+def subject(name: str) -> str:
+    """Return what a sample is called where a sentence begins."""
+    return name if len(name) == 1 else f"The {name}"
+
+
+def in_words(name: str) -> str:
+    """Return the name of a column for messages."""
+    return repr(name) if name.strip() else NAMELESS
+
+
 def label_of(series: Any) -> str:
     """Return the name of a series in messages; data without one is a single column, the first."""
     label = getattr(series, "name", None)
@@ -77,7 +95,7 @@ def _two_axes(values: NDArray[Any], name: str) -> NDArray[Any]:
     if values.ndim == 1:
         return values[:, None]
     if values.ndim != 2:
-        raise ValueError(f"The {name} must have shape (rows, columns). Got {values.ndim} dimensions instead.")
+        raise ValueError(f"{subject(name)} must have shape (rows, columns). Got {values.ndim} dimensions instead.")
     return values
 
 
@@ -153,7 +171,7 @@ def _column(values: Any, label: str, name: str) -> Any:
         return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, pa.ArrowKeyError, OverflowError):
         raise ValueError(
-            f"Column {label!r} of the {name} must hold values of one type, which Arrow knows. Got {_types_in(values)} "
+            f"Column {label!r} of {the(name)} must hold values of one type, which Arrow knows. Got {_types_in(values)} "
             f"instead; convert it, for example to text if its values are names of things, or drop it."
         ) from None
 

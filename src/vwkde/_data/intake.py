@@ -10,8 +10,8 @@ import numpy as np
 
 from vwkde._data.encoding import Column, Encoding, Number
 from vwkde._data.frames import Frame, frame_of_numbers, to_frame
-from vwkde._data.kinds import NUMBER
-from vwkde._data.labels import labels_to_leave_out
+from vwkde._data.kinds import NUMBER, floats_of, kind_of
+from vwkde._data.labels import is_saved_index, labels_to_leave_out, report_labels
 from vwkde._data.learning import learn, tally_table
 from vwkde._data.reading import PLAIN, Reading
 from vwkde._data.validation import (
@@ -124,9 +124,8 @@ def check_points(data: Any, name: str, layout: Layout, sample: str = "numerator"
         return check_sample(data, name, (layout.width, layout.names, sample))[0]
     frame = frame or frame_of_numbers(*as_columns(data, name))
     check_not_empty(frame.table.shape, name)
-    kept = [place for place, label in enumerate(frame.columns or ()) if label not in layout.left_out]
-    if frame.columns and len(kept) < len(frame.columns):
-        frame = Frame(frame.table.select(kept), tuple(frame.columns[place] for place in kept))
+    frame = _without(frame, layout.left_out)
+    frame = _without(frame, _saved_indices(frame, layout.given))
     encoding = layout.encoding or Encoding(layout.columns)
     frame = _in_order(frame, name, (layout.count, layout.given, sample))
     values = encoding.encode(frame.table, name)
@@ -159,9 +158,11 @@ def _all_frames(frames: Sequence[Frame | None], given: dict[str, Any]) -> list[F
 
 def _encoded(frames: list[Frame], samples: list[str], reading: Reading) -> tuple[list[Array], Layout]:
     """Return the numbers of all frames, and how they were encoded."""
-    first = frames[0]
     for frame, sample in zip(frames, samples, strict=True):
         check_not_empty(frame.table.shape, sample)
+    saved = _lone_indices(frames)
+    frames = [_without(frame, saved) for frame in frames]
+    first = frames[0]
     like = first.table.num_columns, first.columns, samples[0]
     frames = [first, *(_in_order(frame, name, like) for frame, name in zip(frames[1:], samples[1:], strict=True))]
     named = next((frame for frame in frames if frame.columns), first)
@@ -179,9 +180,39 @@ def _encoded(frames: list[Frame], samples: list[str], reading: Reading) -> tuple
     encoding = learnt.encoding.without(labels)
     values = encode(encoding, tables) if labels else values
     names = encoding.names if named.columns or not encoding.is_plain else None
-    left_out = *learnt.left_out, *labels
+    left_out = *saved, *learnt.left_out, *labels
     kept = None if encoding.is_plain else encoding
     return values, Layout(names, len(encoding.names), left_out, kept, encoding.labels)
+
+
+def _lone_indices(frames: list[Frame]) -> tuple[str, ...]:
+    """Return the columns without a name that only one of two tables has, and that count its rows; report them."""
+    if len(frames) != 2:
+        return ()
+    p, q = frames
+    return *_saved_indices(p, q.columns), *_saved_indices(q, p.columns)
+
+
+def _saved_indices(frame: Frame, expected: Names) -> tuple[str, ...]:
+    """Return the columns that count the rows and have no name, if they are not expected; report them."""
+    pairs = enumerate(frame.columns or () if expected else ())
+    extra = {place: name for place, name in pairs if name not in (expected or ())}
+    kinds = {place: kind_of(frame.table.column(place).type) for place in extra}
+    found = {
+        place: "a saved index"
+        for place, name in extra.items()
+        if kinds[place] == NUMBER and is_saved_index(name, floats_of(frame.table.column(place)))
+    }
+    report_labels(found, frame.columns)
+    return tuple(extra[place] for place in found)
+
+
+def _without(frame: Frame, left_out: tuple[str, ...]) -> Frame:
+    """Return a frame without some of its named columns."""
+    kept = tuple(name for name in frame.columns or () if name not in left_out)
+    if not frame.columns or len(kept) == len(frame.columns):
+        return frame
+    return Frame(frame.table.select(list(kept)), kept, frame.chosen)
 
 
 def _encode(encoding: Encoding, tables: list[Any], samples: list[str]) -> list[Array]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._data.frames import in_words
 from vwkde._runtime.warn import warn
 from vwkde.exceptions import DegenerateDataWarning
 
@@ -20,6 +21,8 @@ Names = tuple[str, ...] | None
 
 _SAVED_INDEX = re.compile(r"__index_level_\d+__")
 """The name that pandas gives to an index without a name in Parquet files."""
+_NAMELESS = re.compile(r"|Unnamed: \d+")
+"""Names that mean that there is none: pandas gives the second one to such columns."""
 _NUMBERING = re.compile(
     r"|#|index( level \d+)?|unnamed \d+( \d+)?|level \d+|row( (id|index|no|nr|num|number))?|rownum|rownumber"
 )
@@ -38,6 +41,11 @@ def without_saved_index(names: list[str]) -> list[str]:
         return names
     report_labels(saved, tuple(names))
     return [name for column, name in enumerate(names) if column not in saved]
+
+
+def is_saved_index(name: str, values: Floats) -> bool:
+    """Return whether a column without a name counts the rows from 0, as the index does that pandas writes in CSV."""
+    return _NAMELESS.fullmatch(name.strip()) is not None and bool((values == np.arange(len(values))).all())
 
 
 def labels_to_leave_out(samples: Sequence[Floats], names: Names, others: bool = False) -> tuple[str, ...]:
@@ -63,7 +71,7 @@ def report_labels(labels: dict[int, str], names: Names) -> None:
     """Warn about labels: columns with names were left out, others were not, since nobody could ask for them."""
     if not labels:
         return
-    listed = ", ".join(f"{names[column] if names else column!r} ({words})" for column, words in labels.items())
+    listed = ", ".join(f"{in_words(names[column]) if names else column} ({words})" for column, words in labels.items())
     if names:
         words = (
             f"Columns that say which row it is, not what was measured, were left out: {listed}. To use them, pass "
@@ -91,6 +99,13 @@ def _describe(column: tuple[Floats, ...], name: str | None) -> str:
     if _TIME_WORDS & set(words) and all(_is_increasing(x) or _is_epoch(x) for x in column):
         return "a time stamp"
     return ""
+
+
+def is_called_id(name: str) -> bool:
+    """Return whether a name says that its column has ids or numbers rows."""
+    words = _words(name)
+    is_id = bool(words and _ID_WORDS & {words[0], words[-1]})
+    return is_id or _NUMBERING.fullmatch(" ".join(words) or name.strip()) is not None
 
 
 def _words(name: str) -> list[str]:

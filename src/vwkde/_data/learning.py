@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from vwkde._data.encoding import Category, Column, Encoding, Number
+from vwkde._data.encoding import Category, Column, Encoding, Number, Pools
+from vwkde._data.exclusive import only_in
+from vwkde._data.frames import subject
 from vwkde._data.kinds import CATEGORY, DATE
+from vwkde._data.labels import is_called_id
 from vwkde._data.reading import FEW_LEVELS, Reading
 from vwkde._data.tallies import ColumnError, Tally, tally
 from vwkde._runtime.warn import warn
@@ -39,6 +42,14 @@ class Tallied:
         """Return what both pieces of the sample show."""
         return Tallied(self.sample, {name: each.plus(other.columns[name], name) for name, each in self.columns.items()})
 
+    def renamed(self, pools: dict[str, Pools]) -> "Tallied":
+        """Return the sample with the names of pools in place of their levels."""
+        names = {column: {level: name for name, levels in each for level in levels} for column, each in pools.items()}
+        return Tallied(
+            self.sample,
+            {name: each.renamed(names[name]) if names.get(name) else each for name, each in self.columns.items()},
+        )
+
 
 @dataclass(frozen=True)
 class Learnt:
@@ -57,13 +68,11 @@ def tally_table(table: "pa.Table", sample: str) -> Tallied:
 def learn(samples: Sequence[Tallied], reading: Reading, chosen: bool = False) -> Learnt:
     """Return how the columns of all samples become numbers.
 
-    Texts that differ in most rows are left out, as names and ids are, unless the columns were `chosen`. Rare levels of
+    Texts that differ in most rows, or are all rare, are left out, as names and ids are, unless the columns were
+    `chosen`. Rare levels that only one of two samples has are one level if chance does not explain them; the others of
     a category are joined if there are two samples to compare, and all levels stay apart if there is only one.
     """
-    together = {
-        name: reduce(lambda one, other: one.plus(other, name), (sample.columns[name] for sample in samples))
-        for name in samples[0].columns
-    }
+    together = _together(samples)
     dates = [name for name, each in together.items() if each.kind == DATE]
     if dates and reading.dates == "refuse":
         raise _dates_refused(dates, together)
@@ -72,16 +81,29 @@ def learn(samples: Sequence[Tallied], reading: Reading, chosen: bool = False) ->
     if reading.missing == "refuse":
         for sample in samples:
             refuse_missing(sample.sample, {name: sample.columns[name].missing for name in used})
-    texts = [name for name in used if together[name].kind == CATEGORY and _are_texts(name, samples)]
+    categories = [name for name in used if together[name].kind == CATEGORY]
+    differing = [name for name in categories if _differ_in_most_rows(name, samples)]
+    pools = {name: _pools(name, samples, reading) for name in categories if name not in differing}
+    counted = [sample.renamed(pools) for sample in samples]
+    texts = [name for name in categories if name in differing or _are_all_rare(name, counted)]
     if texts:
         _report_texts(texts, together, chosen or len(texts) == len(used))
     if not used:
         raise ColumnError("No column is left: all hold dates or times. Give dates='number' to use them as numbers.")
     kept = [name for name in used if name not in texts]
-    wide = sum(len(together[name].levels) > FEW_LEVELS for name in kept)
+    whole = _together(counted)
+    wide = sum(len(whole[name].levels) > FEW_LEVELS for name in kept)
     most = max(FEW_LEVELS, reading.most_levels // max(1, wide))
-    columns = [_column(name, samples, together[name], most) for name in kept]
+    columns = [_column(name, counted, whole[name], most, pools.get(name, ())) for name in kept]
     return Learnt(Encoding(tuple(columns)), (*dropped, *texts))
+
+
+def _together(samples: Sequence[Tallied]) -> dict[str, Tally]:
+    """Return what each column shows in all samples together."""
+    return {
+        name: reduce(lambda one, other: one.plus(other, name), (sample.columns[name] for sample in samples))
+        for name in samples[0].columns
+    }
 
 
 def refuse_missing(sample: str, missing: dict[str, int]) -> None:
@@ -92,7 +114,7 @@ def refuse_missing(sample: str, missing: dict[str, int]) -> None:
     listed = ", ".join(f"{count} in column {name!r}" for name, count in list(gaps.items())[:_MOST_NAMED])
     more = f" and others in {len(gaps) - _MOST_NAMED} more columns" if len(gaps) > _MOST_NAMED else ""
     raise ColumnError(
-        f"The {sample} must have no missing values. Got {listed}{more}; give missing='indicator' to use them as "
+        f"{subject(sample)} must have no missing values. Got {listed}{more}; give missing='indicator' to use them as "
         f"information, drop those rows, or fill them in."
     )
 
@@ -105,29 +127,48 @@ def _dates_refused(names: list[str], together: dict[str, Tally]) -> ColumnError:
     )
 
 
-def _are_texts(name: str, samples: Sequence[Tallied]) -> bool:
-    """Return whether a column has another text in most rows of each sample, or only rare ones: names, ids, remarks."""
+def _differ_in_most_rows(name: str, samples: Sequence[Tallied]) -> bool:
+    """Return whether a column has another text in most rows of each sample: names, ids, remarks."""
     columns = [sample.columns[name] for sample in samples]
     distinct = all(each.present > _FEW_ROWS and each.distinct > each.present / 2 for each in columns)
-    levels = [each.levels for each in columns]
-    return distinct or any(each.texts for each in columns) or (any(levels) and not _by_frequency(levels)[0])
+    return distinct or any(each.texts for each in columns)
+
+
+def _are_all_rare(name: str, samples: Sequence[Tallied]) -> bool:
+    """Return whether no level of a column has enough rows to be compared."""
+    levels = [sample.columns[name].levels for sample in samples]
+    return any(levels) and not _by_frequency(levels)[0]
+
+
+def _pools(name: str, samples: Sequence[Tallied], reading: Reading) -> Pools:
+    """Return the rare levels that only one of two samples has, if these are too many for chance and no ids."""
+    if len(samples) != 2 or reading.grouped or is_called_id(name):
+        return ()
+    p, q = (sample.columns[name].levels for sample in samples)
+    rare = _by_frequency([p, q])[1] if p and q else []
+    found = [only_in(p, q, rare), only_in(q, p, rare)]
+    return tuple(
+        (f"({len(levels)} levels only in the {sample.sample})", levels)
+        for levels, sample in zip(found, samples, strict=True)
+        if levels
+    )
 
 
 def _report_texts(names: list[str], together: dict[str, Tally], must_be_used: bool) -> None:
     listed = ", ".join(f"{name!r} ({together[name].distinct} in {together[name].present} rows)" for name in names)
     if must_be_used:
         raise ColumnError(
-            f"Categories must have few levels for their rows. Got different texts in most rows, as names and ids have, "
-            f"in {listed}; drop these columns, or turn them into categories, numbers or dates."
+            f"Categories must have few levels for their rows. Got too many different texts, as names and ids are, in "
+            f"{listed}; drop these columns, or turn them into categories, numbers or dates."
         )
     warn(
-        f"Columns with different texts in most rows, as names and ids have, were left out: {listed}. To use them, turn "
-        f"them into categories, numbers or dates.",
+        f"Columns with too many different texts to compare, as names and ids are, were left out: {listed}. To use "
+        f"them, turn them into categories, numbers or dates.",
         DegenerateDataWarning,
     )
 
 
-def _column(name: str, samples: Sequence[Tallied], whole: Tally, most: int) -> Column:
+def _column(name: str, samples: Sequence[Tallied], whole: Tally, most: int, pools: Pools) -> Column:
     gaps, rows = bool(whole.missing), [sample.columns[name].rows for sample in samples]
     marks = len(samples) == 1 or not _is_rare(whole.missing, rows)
     if whole.kind != CATEGORY:
@@ -138,9 +179,10 @@ def _column(name: str, samples: Sequence[Tallied], whole: Tally, most: int) -> C
         return Category(name, (*frequent, *rare), may_be_missing=gaps, apart=len(whole.levels) <= FEW_LEVELS)
     _report_absent(name, frequent, samples)
     if _is_rare(sum(whole.levels[level] for level in rare), rows):
-        return Category(name, tuple(frequent), tuple(rare), may_be_missing=gaps, marks=marks)
+        return Category(name, tuple(frequent), tuple(rare), may_be_missing=gaps, marks=marks, pools=pools)
     coarse = _report_rare(name, rare, counts)
-    return Category(name, tuple(frequent), has_other=bool(rare), may_be_missing=gaps, marks=marks, coarse=coarse)
+    levels = tuple(frequent)
+    return Category(name, levels, (), bool(rare), may_be_missing=gaps, marks=marks, coarse=coarse, pools=pools)
 
 
 def _by_frequency(counts: list[Counter[str]], most: int = FEW_LEVELS) -> tuple[list[str], list[str]]:

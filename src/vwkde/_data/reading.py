@@ -14,11 +14,15 @@ ratios, whose guides need few rows for each."""
 
 @dataclass(frozen=True)
 class Reading:
-    """How a table is read; all categories with more than a few levels share `most_levels` columns."""
+    """How a table is read; all categories with more than a few levels share `most_levels` columns.
+
+    `grouped` says that rows belong together, so that a level of many rows may be in one sample by chance.
+    """
 
     missing: str = "refuse"
     dates: str = "refuse"
     most_levels: int = FEW_LEVELS
+    grouped: bool = False
 
     def __post_init__(self) -> None:
         """Refuse unknown words."""

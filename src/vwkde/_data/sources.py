@@ -21,7 +21,7 @@ from vwkde._data.file_stamps import Stamp, shows_file, stamp_of
 from vwkde._data.frames import to_frame
 from vwkde._data.kinds import BOOLEAN, NUMBER, floats_of, kind_of
 from vwkde._data.labels import without_saved_index
-from vwkde._data.validation import Array, Names, check_columns, column_names, to_floats
+from vwkde._data.validation import Array, Names, check_columns, check_not_empty, column_names, to_floats
 from vwkde._runtime.lazy import lazy
 
 Ints = NDArray[np.intp]
@@ -209,9 +209,7 @@ def is_elsewhere(data: Any) -> bool:
 def open_source(data: Any, name: str) -> Source:
     """Return the rows of a file, a Dask collection or an array as a source, without reading them."""
     source = _open(data, name)
-    rows, columns = source.shape
-    if rows == 0 or columns == 0:
-        raise ValueError(f"The {name} is empty: shape {source.shape}. Give at least two rows and one column.")
+    check_not_empty(source.shape, name)
     return source
 
 

@@ -46,7 +46,7 @@ def read_table(path: Path, columns: list[str] | None = None, header: bool | None
             )
         frame = _checked(frame, columns)
         if suffix not in (".npy", ".parquet"):
-            refuse_text_among_numbers(frame.table, 2 if frame.columns else 1)
+            refuse_text_among_numbers(frame.table, path, frame.columns is not None)
         return frame
     except UnicodeDecodeError as error:
         raise ValueError(

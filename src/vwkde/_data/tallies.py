@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vwkde._data.frames import the
 from vwkde._data.kinds import BOOLEAN, CATEGORY, DATE, EMPTY, NUMBER, WORDS, floats_of, has_zone, kind_of, texts_of
 
 if TYPE_CHECKING:
@@ -54,6 +55,13 @@ class Tally:
         words = "text" if is_text else WORDS[self.kind]
         return f"{words} ({self.data_type})"
 
+    def renamed(self, names: dict[str, str]) -> "Tally":
+        """Return the tally with other names of some levels; levels of one name are one level."""
+        levels: Counter[str] = Counter()
+        for level, rows in self.levels.items():
+            levels[names.get(level, level)] += rows
+        return replace(self, levels=levels)
+
     def plus(self, other: "Tally", name: str) -> "Tally":
         """Return the tally of both sets of rows; `name` is that of the column, for messages."""
         present = max(1, self.present + other.present)
@@ -87,7 +95,7 @@ def tally(column: "pa.ChunkedArray", name: str, sample: str) -> Tally:
     kind = kind_of(column.type)
     if kind is None:
         raise ColumnError(
-            f"Column {name!r} of the {sample} must hold numbers, true and false, text, categories or dates. Got "
+            f"Column {name!r} of {the(sample)} must hold numbers, true and false, text, categories or dates. Got "
             f"{column.type} instead; convert it or drop it."
         )
     if kind == CATEGORY:

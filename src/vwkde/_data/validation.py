@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from vwkde._data.frames import check_unique
+from vwkde._data.frames import NAMELESS, check_unique, in_words, subject, the
 
 Array = NDArray[np.floating]
 Names = tuple[str, ...] | None
+
+POINTS = "points"
+"""What rows are called at which a fitted ratio is evaluated."""
 
 
 def check_sample(data: Any, name: str, like: tuple[int, Names, str] | None = None) -> tuple[Array, Names]:
@@ -35,11 +38,12 @@ def as_columns(data: Any, name: str) -> tuple[Array, Names]:
         array = array[:, None]
     if array.ndim == 0:
         raise ValueError(
-            f"The {name} must be an array of shape (rows, columns). Got {data!r} instead; pass one row per observation."
+            f"{subject(name)} must be an array of shape (rows, columns). Got {data!r} instead; pass one row per "
+            f"observation."
         )
     if array.ndim != 2:
         raise ValueError(
-            f"The {name} must be an array of shape (rows, columns). Got {array.ndim} dimensions instead; "
+            f"{subject(name)} must be an array of shape (rows, columns). Got {array.ndim} dimensions instead; "
             f"reshape it, for example with x.reshape(len(x), -1)."
         )
     check_not_empty(array.shape, name)
@@ -48,14 +52,16 @@ def as_columns(data: Any, name: str) -> tuple[Array, Names]:
 
 def check_not_empty(shape: tuple[int, int], name: str) -> None:
     """Raise if there are no rows or no columns."""
+    if name == POINTS and not shape[0]:
+        raise ValueError("There are no rows to evaluate. Give at least one.")
     if 0 in shape:
-        raise ValueError(f"The {name} is empty: shape {shape}. Give at least two rows and one column.")
+        raise ValueError(f"{subject(name)} is empty: shape {shape}. Give at least two rows and one column.")
 
 
 def check_two_rows(rows: int, name: str) -> None:
     """Raise if a sample that is not empty has one row only."""
     if rows < 2:
-        raise ValueError(f"The {name} has 1 row; at least 2 are needed to estimate a density. Give more rows.")
+        raise ValueError(f"{subject(name)} has 1 row; at least 2 are needed to estimate a density. Give more rows.")
 
 
 def on_host(data: Any) -> Any:
@@ -83,23 +89,23 @@ def check_weight(weight: Any, n: int, name: str) -> NDArray[np.float64]:
     array = to_floats(weight, name, None).astype(np.float64)
     if array.shape != (n,):
         raise ValueError(
-            f"The {name} must have shape ({n},). Got shape {array.shape} instead; pass one weight for each row."
+            f"{subject(name)} must have shape ({n},). Got shape {array.shape} instead; pass one weight for each row."
         )
     if not np.isfinite(array).all() or (array < 0).any():
         raise ValueError(
-            f"The {name} must be finite and non-negative. Got values such as {_first_bad(array)!r} instead; "
+            f"{subject(name)} must be finite and non-negative. Got values such as {_first_bad(array)!r} instead; "
             f"use 0 for rows that must not count."
         )
     if np.count_nonzero(array) < 2:
         raise ValueError(
-            f"The {name} must be positive for at least 2 rows. Got {np.count_nonzero(array)} such rows instead; "
+            f"{subject(name)} must be positive for at least 2 rows. Got {np.count_nonzero(array)} such rows instead; "
             f"give more rows a positive weight."
         )
     array = array / array.max()
     if array.sum() < 1 + 1e-9:
         raise ValueError(
-            f"The {name} must not give one row all the weight. Got others that sum to less than 1e-9 of the largest; "
-            f"lower the largest."
+            f"{subject(name)} must not give one row all the weight. Got others that sum to less than 1e-9 of the "
+            f"largest; lower the largest."
         )
     return array / array.mean()
 
@@ -131,30 +137,33 @@ def column_names(data: Any) -> Names:
 def to_floats(data: Any, name: str, names: Names) -> Array:
     """Return float32 input as float32, other numbers as float64; raise for anything else."""
     if isinstance(data, str | Path):
-        raise ValueError(f"The {name} must be an array. Got a path instead; load it, for example with np.load(path).")
+        raise ValueError(
+            f"{subject(name)} must be an array. Got a path instead; load it, for example with np.load(path)."
+        )
     if isinstance(data, Mapping):
         raise TypeError(
-            f"The {name} must be an array or a table. Got a {type(data).__name__} instead; if it holds columns, pass "
-            f"pandas.DataFrame(data)."
+            f"{subject(name)} must be an array or a table. Got a {type(data).__name__} instead; if it holds columns, "
+            f"pass pandas.DataFrame(data)."
         )
     if sparse.issparse(data):
-        raise TypeError(f"The {name} must be a dense array. Got a sparse matrix instead; call .toarray() on it.")
+        raise TypeError(f"{subject(name)} must be a dense array. Got a sparse matrix instead; call .toarray() on it.")
     if isinstance(data, np.ma.MaskedArray):
         data = np.ma.filled(data.astype(np.float64), np.nan)
     array = _as_array(data, name)
     if array.dtype.kind == "c":
         raise ValueError(
-            f"The {name} must hold real numbers. Got complex numbers instead; pass real and imaginary parts as columns."
+            f"{subject(name)} must hold real numbers. Got complex numbers instead; pass real and imaginary parts as "
+            f"columns."
         )
     if array.dtype.kind in "mM":
-        raise ValueError(f"The {name} must hold numbers. Got dates or durations instead; convert them first.")
+        raise ValueError(f"{subject(name)} must hold numbers. Got dates or durations instead; convert them first.")
     if array.dtype.kind in "biuf":
         return array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"The {name} must hold numbers only. Got {_not_numbers(array, names)} instead; drop or encode it."
+            f"{subject(name)} must hold numbers only. Got {_not_numbers(array, names)} instead; drop or encode it."
         ) from None
 
 
@@ -163,8 +172,8 @@ def _as_array(data: Any, name: str) -> NDArray[Any]:
         return np.asarray(on_host(data))
     except ValueError:
         raise ValueError(
-            f"The {name} must be an array of shape (rows, columns). Got rows of several lengths instead; give all rows "
-            f"the same columns."
+            f"{subject(name)} must be an array of shape (rows, columns). Got rows of several lengths instead; give "
+            f"all rows the same columns."
         ) from None
 
 
@@ -186,15 +195,30 @@ def check_columns(count: int, names: Names, name: str, like: tuple[int, Names, s
         missing = [column for column in like_names if column not in names]
         extra = [column for column in names if column not in like_names]
         raise ValueError(
-            f"The {name} must have the same columns as the {like_name}. "
-            f"Missing: {missing or 'none'}; not in the {like_name}: {extra or 'none'}. Add, drop or rename columns."
+            f"{subject(name)} must have the same columns as {the(like_name)}. "
+            f"Missing: {_listed(missing)}; not in {the(like_name)}: {_listed(extra)}. {_cure(missing + extra)}"
         )
     if count != columns:
         raise ValueError(
-            f"The {name} must have as many columns as the {like_name} ({columns}). Got {count} instead; "
+            f"{subject(name)} must have as many columns as {the(like_name)} ({columns}). Got {count} instead; "
             f"pass the same columns."
         )
     return like_names or names
+
+
+def _listed(names: list[str]) -> str:
+    if all(name.strip() for name in names):
+        return str(names or "none")
+    return ", ".join(map(in_words, names))
+
+
+def _cure(names: list[str]) -> str:
+    if all(name.strip() for name in names):
+        return "Add, drop or rename columns."
+    return (
+        f"{NAMELESS.capitalize()} is an index that was saved with the table, or comes from a separator at the end of "
+        f"each line. Write the table without it, or choose the columns to use."
+    )
 
 
 def _match_columns(array: Array, names: Names, name: str, like: tuple[int, Names, str]) -> tuple[Array, Names]:
@@ -219,7 +243,7 @@ def not_finite(name: str, names: Names, place: tuple[int, int], value: float, co
     label = names[column] if names else column
     hint = ", or give missing='indicator' if they are missing" if np.isnan(value) else ""
     return ValueError(
-        f"The {name} must be finite. Got {value} in row {row}, column {label!r}, "
+        f"{subject(name)} must be finite. Got {value} in row {row}, column {label!r}, "
         f"and {count} such entries in all; drop those rows or fill them in{hint}."
     )
 

@@ -14,7 +14,7 @@ from vwkde._answers.uncertainty import scatter_over_halves
 from vwkde._data.groups import refuse_groups
 from vwkde._data.intake import check_pair, check_points
 from vwkde._data.reading import PLAIN, Reading
-from vwkde._data.validation import like_input
+from vwkde._data.validation import POINTS, like_input
 from vwkde._runtime.random_states import random_state_of
 from vwkde.baselines.answer import Answer
 from vwkde.baselines.settings import as_plain
@@ -123,7 +123,7 @@ class BaselineRatio:
             raise ValueError(
                 f"The method {self.name!r} estimates a divergence only, not a ratio. Choose another method."
             )
-        points = check_points(x, "points", self._layout, "samples")
+        points = check_points(x, POINTS, self._layout, "samples")
         return like_input(self.answer_.log_ratio(points.astype(np.float64)), x)
 
     def divergence(

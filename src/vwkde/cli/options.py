@@ -37,7 +37,9 @@ _OPTIONS = {name: name for name in (*_SAME_NAMES, "missing", "unit")} | _OTHER_N
 """The options that set parameters of Python, by the names of these."""
 _IN_PYTHON = {
     r"an int in the range \[(\d+), (\d+)\], an instance of '[\w.]+' or None": r"a whole number from \1 to \2",
-    r"\b(missing|dates)='(\w+)'": r"--\1 \2",
+    r"\bgive (?=(?:missing|dates)=)": "add ",
+    r"\bGive (?=(?:missing|dates)=)": "Add ",
+    r"\b(missing|dates)='(\w+)'": r"`--\1 \2`",
     r"or omit the parameter": "or leave the option out",
 }
 

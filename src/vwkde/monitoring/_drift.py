@@ -104,7 +104,7 @@ def drift(
     ('0', '1')
     """
     _check(level, measure)
-    tables = read_pair(reference, current, Reading(missing, dates))
+    tables = read_pair(reference, current, Reading(missing, dates, grouped=groups is not None))
     sizes = len(tables.encoded[0]), len(tables.encoded[1])
     group = check_group_pair(groups, (np.ones(sizes[0]), np.ones(sizes[1])), "drift", NAMES)
     if groups is None:

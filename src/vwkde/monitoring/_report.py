@@ -2,6 +2,7 @@
 
 from importlib import resources
 
+from vwkde._data.frames import NAMELESS
 from vwkde._display.markup import Markup, element, joined
 from vwkde._display.page import whole_page
 from vwkde._display.style import number
@@ -166,7 +167,7 @@ def _column(column: ColumnDrift, level: float, shares: bool) -> Markup:
 
 
 def _left_out(result: Told) -> str | None:
-    return f"Not used: {', '.join(result.left_out)}." if result.left_out else None
+    return f"Not used: {', '.join(name or NAMELESS for name in result.left_out)}." if result.left_out else None
 
 
 def _beyond_pairs(result: Told, shares: bool) -> str | None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vwkde._data.encoding import Category, Pools, pooled
+from vwkde._data.encoding import Column as Encoded
 from vwkde._data.frames import Frame, frame_of_numbers, label_of, to_frame
 from vwkde._data.intake import check_pair
 from vwkde._data.kinds import BOOLEAN, CATEGORY, EMPTY, floats_of, kind_of, texts_of
@@ -42,8 +44,7 @@ def read_pair(reference: Any, current: Any, reading: Reading) -> Tables:
         pair = check_pair(frames[0], frames[1], reading, NAMES)
     labels = next((frame for frame in frames if frame.columns), frames[0]).labels
     columns = [
-        _column(column.name, *(_given(frame, labels, column.name) for frame in frames))
-        for column in pair.layout.columns
+        _column(column, *(_given(frame, labels, column.name) for frame in frames)) for column in pair.layout.columns
     ]
     encoded = pair.numerator.astype(np.float64), pair.denominator.astype(np.float64)
     return Tables(columns, encoded, pair.layout.left_out, pair.layout.is_coarse)
@@ -70,19 +71,20 @@ def _given(frame: Frame, labels: tuple[str, ...], name: str) -> "pa.ChunkedArray
     return frame.table.column(name if frame.columns else labels.index(name))
 
 
-def _column(name: str, reference: "pa.ChunkedArray", current: "pa.ChunkedArray") -> Column:
+def _column(encoded: Encoded, reference: "pa.ChunkedArray", current: "pa.ChunkedArray") -> Column:
+    name = encoded.name
     kinds = {kind_of(column.type) for column in (reference, current)} - {EMPTY}
     if CATEGORY in kinds:
-        return _category(name, reference, current)
+        return _category(name, reference, current, encoded.pools if isinstance(encoded, Category) else ())
     return Column(name, floats_of(reference), floats_of(current), ("False", "True") if kinds == {BOOLEAN} else ())
 
 
-def _category(name: str, reference: "pa.ChunkedArray", current: "pa.ChunkedArray") -> Column:
+def _category(name: str, reference: "pa.ChunkedArray", current: "pa.ChunkedArray", pools: Pools) -> Column:
     """Return the categories of both tables by number, in the order of their names."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    texts = [_texts(column) for column in (reference, current)]
+    texts = [_texts(column, pools) for column in (reference, current)]
     levels = pa.array(
         sorted(set().union(*(each.unique().drop_null().to_pylist() for each in texts))), pa.large_string()
     )
@@ -90,8 +92,10 @@ def _category(name: str, reference: "pa.ChunkedArray", current: "pa.ChunkedArray
     return Column(name, one, other, tuple(levels.to_pylist()))
 
 
-def _texts(column: "pa.ChunkedArray") -> "pa.Array":
+def _texts(column: "pa.ChunkedArray", pools: Pools) -> "pa.Array":
     import pyarrow as pa
 
-    texts = pa.nulls(len(column), pa.large_string()) if pa.types.is_null(column.type) else texts_of(column)
+    texts = (
+        pa.nulls(len(column), pa.large_string()) if pa.types.is_null(column.type) else pooled(texts_of(column), pools)
+    )
     return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts

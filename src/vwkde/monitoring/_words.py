@@ -1,5 +1,6 @@
 """A comparison in sentences."""
 
+from vwkde._data.frames import NAMELESS
 from vwkde.monitoring._drawn import Picture
 from vwkde.monitoring._parts import ColumnDrift, PairDrift, RowDrift
 from vwkde.results import Estimate
@@ -56,9 +57,14 @@ class Told:
         Returns
         -------
         list of str
-            How much changed, and in which columns and pairs.
+            How much changed, in which columns and pairs, and which columns were not compared.
         """
-        return [*self._amount_in_words(), *self.column_words]
+        left_out = [name or NAMELESS for name in self.left_out]
+        return [
+            *self._amount_in_words(),
+            *self.column_words,
+            *([f"not compared: {_listed(left_out)}"] if left_out else []),
+        ]
 
     def _amount_in_words(self) -> list[str]:
         if self.total_variation is None:

@@ -14,7 +14,7 @@ from vwkde._compute.parallel import at_most
 from vwkde._data.in_memory import Held
 from vwkde._data.intake import check_points
 from vwkde._data.sources import is_elsewhere, read_all
-from vwkde._data.validation import Array, like_input
+from vwkde._data.validation import POINTS, Array, like_input
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._fit.fitted import Fitted
 from vwkde._models.weights.protocol import Weight
@@ -234,5 +234,5 @@ class AnswersAtPoints:
         check_fitted(self)
         layout = self._held.layout
         if is_elsewhere(x) and not isinstance(x, str | Path):
-            x = read_all(x, "points", (layout.count, layout.given, "numerator"))
-        return check_points(x, "points", layout)
+            x = read_all(x, POINTS, (layout.count, layout.given, "numerator"))
+        return check_points(x, POINTS, layout)

@@ -166,7 +166,7 @@ class PlainRatio(RatioWeights):
         """Fit samples some of whose rows were made from others; see `Sample`."""
         resources = self._check_parameters(numerator, denominator)
         numerator, denominator = read_text_file(numerator), read_text_file(denominator)
-        reading = Reading(self.missing, self.dates, MANY_LEVELS)
+        reading = Reading(self.missing, self.dates, MANY_LEVELS, grouped=groups is not None)
         seed = int(random_state_of(self.random_state).randint(2**31))
         weights = numerator_weight, denominator_weight
         elsewhere = resources.executor.spreads or is_elsewhere(numerator) or is_elsewhere(denominator)
