@@ -278,7 +278,7 @@ def test_ctrl_c_is_no_finding(run, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("vwkde.divergences.kl_divergence", stop)
+    monkeypatch.setattr("vwkde.divergences.divergence", stop)
     assert run("kl", "p.csv", "q.parquet") == (130, "", "")
 
 

@@ -1,4 +1,4 @@
-"""The command line: kl, ratio, mi, test, drift, reweight, demo, reproduce, bench and inspect."""
+"""The command line: kl, divergence, ratio, mi, test, drift, reweight, demo, reproduce, bench and inspect."""
 
 import os
 import sys
@@ -44,6 +44,7 @@ def _common(version: Version = False) -> None:
 
 
 app.command(epilog=METHODS)(estimates.kl)
+app.command(epilog=METHODS)(estimates.divergence)
 app.command(epilog=METHODS)(estimates.ratio)
 app.command()(information.mi)
 app.command(name="test")(information.two_samples)
