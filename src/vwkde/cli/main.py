@@ -13,6 +13,7 @@ from vwkde.cli import estimates, information, inspect_line, reweighting, studies
 from vwkde.cli.console import complain
 from vwkde.cli.drift import app as drift
 from vwkde.cli.inspect import app as inspection
+from vwkde.cli.interrupts import caused_by_interrupt
 from vwkde.cli.once import Commands
 from vwkde.cli.options import BROKEN_PIPE, ERROR, INTERRUPTED, METHODS, in_options
 from vwkde.cli.terminating import terminating
@@ -78,7 +79,7 @@ def _status() -> Any:
     except SystemExit as stop:  # Typer and Rich end like this when nobody reads the output
         return _discard_output() if isinstance(stop.__context__, BrokenPipeError) else stop.code
     except Exception as error:
-        return _report(error)
+        return INTERRUPTED if caused_by_interrupt(error) else _report(error)
 
 
 def _discard_output() -> int:
