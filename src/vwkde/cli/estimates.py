@@ -14,10 +14,12 @@ from vwkde.catalogue import is_baseline, methods
 from vwkde.cli.console import bars, say
 from vwkde.cli.grouped import Groups, read_labels, read_rows
 from vwkde.cli.options import Dates, Header, Json, Missing, Seed, names_in
-from vwkde.cli.outputs import Force, check_file
+from vwkde.cli.outputs import Force, check_table_file
 
 _LARGE = 2**30
 """Files larger than this, in bytes, are read in parts."""
+_RESULTS = "log_ratio", "posterior"
+"""The columns that `ratio` writes."""
 
 Numerator = Annotated[Path, typer.Argument(metavar="P", help="Sample of P, the numerator: a CSV, Parquet or NPY file.")]
 Denominator = Annotated[Path, typer.Argument(metavar="Q", help="Sample of Q, the denominator: a file as for P.")]
@@ -110,21 +112,20 @@ def ratio(
 ) -> None:
     """Estimate the log density ratio log p/q at given points, and the posterior of P for equal priors."""
     from vwkde._answers.posterior import posterior
-    from vwkde._data.tables import check_target, read_table, write_table
+    from vwkde._data.tables import read_table, write_table
 
     with garbage_left():
         from vwkde.divergences import make_estimator
 
     if output is not None:
-        check_target(output)
-        check_file(output, (numerator, denominator, at), force)
+        check_table_file(output, (numerator, denominator, at), _RESULTS, force)
     p, q = (_sample(path, columns, header, method) for path in (numerator, denominator))
     z = read_table(at, names_in(columns), header)
     reading = {"missing": missing, "dates": dates}
     with bars():
         fitted = make_estimator(method, {"random_state": seed, **reading, **_given(bandwidth)}).fit(p, q)
         log_ratio = fitted.log_ratio(z)
-    results = {"log_ratio": log_ratio, "posterior": posterior(log_ratio, 0.5)}
+    results = dict(zip(_RESULTS, (log_ratio, posterior(log_ratio, 0.5)), strict=True))
     if output is not None:
         write_table(output, results)
         say(f"{len(log_ratio)} rows written to {output}", err=True)
