@@ -73,3 +73,16 @@ def test_a_file_without_names_is_replaced_only_by_force(run):
 def test_a_reference_that_is_replaced_is_mentioned(run):
     assert run(*FIT, "-o", "a.model")[2].endswith("reference written to a.model\n")
     assert run(*FIT, "-o", "a.model")[2].endswith("reference written to a.model in place of an earlier one\n")
+
+
+@pytest.mark.parametrize(("command", "name"), [*OURS, (FIT, "a.model"), (("inspect", "fit", "none"), "part.vwkde")])
+def test_a_folder_that_is_not_there_is_refused_and_not_made(run, command, name):
+    Path("none").mkdir()
+    Path("none/a.png").write_bytes(b"no image")
+    status, out, err = run(*command, "-o", f"other/{name}")
+    assert (status, out, err) == (
+        2,
+        "",
+        f"error: other/{name}: there is no folder other. Create it first, or choose another.\n",
+    )
+    assert not Path("other").exists()

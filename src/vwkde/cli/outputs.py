@@ -101,7 +101,7 @@ def _check_place(output: Path) -> None:
     if not can_be_replaced(output):
         raise OutputError(f"{output}: is not a regular file, and is not replaced. Choose another name.")
     folder = Path(os.path.realpath(output)).parent if output.is_symlink() else output.parent
-    if not folder.exists() and output.suffix != ".vwkde":
+    if not folder.exists():
         raise OutputError(f"{output}: there is no folder {folder}. Create it first, or choose another.")
     check_writable(folder)
 
