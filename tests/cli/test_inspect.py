@@ -140,7 +140,8 @@ def test_what_was_recognised_is_printed_and_nothing_done(run, folder, tmp_path):
     status, told, errors = run("fit", folder / "good", "-o", tmp_path / "part.vwkde", "--dry-run")
     assert status == 0, errors
     assert "flat" in told
-    assert "22" in told
+    assert "to fit   22 images" in told
+    assert "to test  no images" in told  # `fit` learns all of them
     assert not (tmp_path / "part.vwkde").exists()
 
 

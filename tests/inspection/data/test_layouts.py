@@ -331,8 +331,7 @@ def test_descriptions(mvtec, tmp_path):
     assert describe(recognise(make(tmp_path / "plain", "a.png"))).splitlines() == [
         "layout   flat (images directly in the folder)",
         "to fit   1 image: a.png",
-        "to test  1 image: a.png",
-        "         1 without label",
+        "to test  no images",
     ]
     assert describe(recognise(make(tmp_path / "few", "good/a.png"))).splitlines()[-1] == "to test  no images"
 
