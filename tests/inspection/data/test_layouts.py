@@ -193,10 +193,10 @@ def test_folders(tmp_path):
     [
         (
             [],
-            "but nothing at all; the known layouts are: flat: images directly in the folder; folders: ",
+            r"root: the folder is empty\. The known layouts are: flat: images directly in the folder; folders: ",
         ),
-        (["a/1.png", "b/1.png", "c/1.png", "d/1.png"], r"but 4 folders \(a, b, c, …\); the known"),
-        (["notes.txt", "a/1.png"], r"but 1 folder \(a\) and 1 other file \(notes\.txt\); the known layouts are"),
+        (["a/1.png", "b/1.png", "c/1.png", "d/1.png"], r"but 4 folders \(a, b, c, …\)\. The known"),
+        (["notes.txt", "a/1.png"], r"but 1 folder \(a\) and 1 other file \(notes\.txt\)\. The known layouts are"),
         (["train/1.png", "test/1.png"], r"2 folders \(test, train\)"),
         (["good/1.png", "1.png"], "images in good/ and in the folder itself"),
         (["good/notes.txt", "bad/1.png"], "good: the folder has no images"),
