@@ -58,6 +58,11 @@ def test_units_and_groups_are_those_of_python(run, command):
         (["--kind", "js", "--order", "2"], "The --order option belongs to --kind renyi. Got --order 2.0"),
         (["--kind", "tv", "--unit", "bits"], "without a unit. Got --unit bits instead; leave the option out."),
         (["--unit", "bit"], "The --unit option must be one of ['nats', 'bits']. Got 'bit' instead."),
+        (
+            ["--groups", "patient", "--method", "nn"],
+            "must be None with --method nn, which leaves out single rows only; ",
+        ),
+        (["--groups", "patient", "--method", "nn"], "leave out --method."),
         (["--groups", "ward"], "there are no columns ['ward']"),
     ],
 )

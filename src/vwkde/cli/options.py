@@ -37,9 +37,10 @@ _OPTIONS = {name: name for name in (*_SAME_NAMES, "method", "missing", "order", 
 """The options that set parameters of Python, by the names of these."""
 _IN_PYTHON = {
     r"an int in the range \[(\d+), (\d+)\], an instance of '[\w.]+' or None": r"a whole number from \1 to \2",
-    r"\b(missing|dates|kind|unit)='([\w-]+)'": r"--\1 \2",
+    r"\b(missing|dates|kind|unit|method)='([\w-]+)'": r"--\1 \2",
     r"\border=(?=[\d.])": "--order ",
     r"\bomit the parameter": "leave the option out",
+    r"\bomit (method|groups)=": r"leave out --\1",
 }
 
 
