@@ -217,7 +217,8 @@ def test_the_page_of_the_command_line_has_every_command(tmp_path):
     module_at("docs", "command_page.py").write_page(tmp_path / "page.md")
     page = (tmp_path / "page.md").read_text(encoding="utf-8")
     titles = re.findall(r"^## (.*)$", page, flags=re.MULTILINE)
-    assert {"vwkde kl", "vwkde ratio", "vwkde demo", "vwkde reproduce", "vwkde inspect check"} <= set(titles)
+    assert {"vwkde kl", "vwkde divergence", "vwkde ratio", "vwkde demo", "vwkde reproduce"} <= set(titles)
+    assert "vwkde inspect check" in titles
     assert "vwkde ratio P Q --at Z" in page
     assert "| `--seed` | Seeds every random choice. | `0` |" in page
 

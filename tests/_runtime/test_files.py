@@ -60,3 +60,14 @@ def test_several_threads_may_write_one_file(tmp_path):
         thread.join()
     assert path.read_text() in texts
     assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_a_folder_that_is_not_there_is_told_with_the_users_name_of_the_file(tmp_path):
+    path = tmp_path / "none" / "a.txt"
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*none; create it first") as told:
+        write_text(path, "")
+    assert told.value.filename == str(path)
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError) as told:
+        write_text(tmp_path / "file" / "a.txt", "")
+    assert told.value.filename == str(tmp_path / "file" / "a.txt")

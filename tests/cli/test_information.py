@@ -104,7 +104,8 @@ def test_test_permutes_groups(run):
     ("options", "message"),
     [
         (["--level", "0.001"], "--level must be at least 0.002, the smallest p-value of 499 permutations"),
-        (["--level", "5"], "and below 1. Got 5 instead"),
+        (["--level", "5"], "error: --level must be below 1, for example 0.05. Got 5 instead.\n"),
+        (["--level", "nan"], "--level must be below 1"),
         (["--permutations", "3"], "must be an int of at least 19"),
         (["--groups", "ward"], "there are no columns ['ward']"),
     ],

@@ -104,6 +104,23 @@ def test_adding_good_images_moves_the_threshold(run, folder, tmp_path):
     assert run("check", folder / "new", "-m", model, "-o", tmp_path / "run")[0] == 1
 
 
+@pytest.mark.filterwarnings("always::vwkde.exceptions.UnlikeImagesWarning")
+def test_adding_a_defect_is_done_with_a_warning_and_can_be_undone(run, folder, tmp_path):
+    model = tmp_path / "part.vwkde"
+    model.write_bytes((folder / "part.vwkde").read_bytes())
+    before = SurfaceInspector.load(model).calibration_.threshold
+    write_surface(tmp_path / "more" / "fine.png", 500)
+    write_surface(tmp_path / "more" / "odd.png", 2_000, defect=True)
+    status, told, errors = run("add", tmp_path / "more", "-m", model)
+    assert (status, errors.count("\n")) == (0, 1)
+    assert "2 good images added" in told
+    assert errors.startswith(f"warning: The threshold rises from {before:.3g} to ")
+    assert "because images were added that this model rejected: odd.png (" in errors
+    assert "`vwkde inspect undo`" in errors
+    assert run("undo", "-m", model)[0] == 0
+    assert SurfaceInspector.load(model).calibration_.threshold == pytest.approx(before)
+
+
 def test_a_new_fit_does_not_silently_lose_images_that_were_added(run, folder, tmp_path):
     model = tmp_path / "part.vwkde"
     fit = "fit", folder / "good", "-o", model
@@ -123,7 +140,8 @@ def test_what_was_recognised_is_printed_and_nothing_done(run, folder, tmp_path):
     status, told, errors = run("fit", folder / "good", "-o", tmp_path / "part.vwkde", "--dry-run")
     assert status == 0, errors
     assert "flat" in told
-    assert "22" in told
+    assert "to fit   22 images" in told
+    assert "to test  no images" in told  # `fit` learns all of them
     assert not (tmp_path / "part.vwkde").exists()
 
 

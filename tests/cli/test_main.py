@@ -233,8 +233,10 @@ def test_demo_without_matplotlib_still_gives_the_table(run, monkeypatch):
 
 
 def test_version_and_module():
-    for command in ([sys.executable, "-m", "vwkde.cli", "--version"], [f"{sys.prefix}/bin/vwkde", "--version"]):
-        assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == vwkde.__version__
+    python = sys.executable, "-m"
+    for command in ((*python, "vwkde"), (*python, "vwkde.cli"), (f"{sys.prefix}/bin/vwkde",)):
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == vwkde.__version__
 
 
 def test_bars_appear_on_a_terminal_when_work_lasts(monkeypatch, capfd):
@@ -278,7 +280,7 @@ def test_ctrl_c_is_no_finding(run, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("vwkde.divergences.kl_divergence", stop)
+    monkeypatch.setattr("vwkde.divergences.divergence", stop)
     assert run("kl", "p.csv", "q.parquet") == (130, "", "")
 
 

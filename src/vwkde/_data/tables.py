@@ -1,5 +1,6 @@
 """Tables in CSV, Parquet and NPY files: samples are read, results are written atomically."""
 
+import csv
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -20,6 +21,8 @@ from vwkde._runtime.files import whole_file
 _SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npy")
 _TARGETS = (".csv", ".parquet", ".npy")
 """Suffixes of the files that can be written."""
+_LONGEST_LINE = 10_000
+"""Characters of a first line that are read for names."""
 
 
 def read_table(path: Path, columns: list[str] | None = None, header: bool | None = None) -> Frame:
@@ -73,6 +76,17 @@ def check_target(path: Path) -> None:
         raise ValueError(f"{path}: is a folder. Name a file, for example {path / 'ratio.csv'}.")
     if not path.parent.is_dir():
         raise ValueError(f"{path}: there is no folder {path.parent}. Create it first, or choose another.")
+
+
+def column_names(path: Path) -> list[str]:
+    """Return the names in the first line of a CSV file or in a Parquet file; none if they cannot be read."""
+    try:
+        if path.suffix.lower() == ".parquet":
+            return list(pq.read_schema(path).names)
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return next(csv.reader([file.readline(_LONGEST_LINE)], strict=True), [])
+    except (pa.ArrowException, OSError, UnicodeDecodeError, csv.Error):
+        return []
 
 
 def write_table(path: Path, columns: dict[str, NDArray[np.float64]]) -> None:

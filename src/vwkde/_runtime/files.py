@@ -30,9 +30,9 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """
     if not can_be_replaced(path) and not path.is_dir():  # the system has its own words for folders
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-    path = Path(os.path.realpath(path))
+    named, path = path, Path(os.path.realpath(path))
     temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    handle = _created(temporary, named)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -45,6 +45,17 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         with suppress(FileNotFoundError):  # an interrupt may come when it has just got its name
             os.unlink(temporary)
         raise
+
+
+def _created(temporary: Path, path: Path) -> int:
+    """Create a temporary file and return its descriptor; errors name the file that is to be written."""
+    try:
+        return os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    except FileNotFoundError as error:
+        words = f"there is no folder {temporary.parent}; create it first, or choose another"
+        raise FileNotFoundError(error.errno, words, str(path)) from None
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def write_text(path: Path, text: str) -> None:

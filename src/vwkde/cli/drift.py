@@ -107,8 +107,10 @@ def fit(
     labels = read_labels(reference, groups, header) if groups else None
     reading: dict[str, Any] = {"missing": missing, "dates": dates}
     kept = DriftReference.fit(table, groups=labels, random_state=seed, **reading)
+    replaced = " in place of an earlier one" if output.exists() else ""
     kept.save(output)
-    say(f"{kept.rows:,} rows of {kept.frame.table.num_columns} columns: reference written to {output}", err=True)
+    columns_kept = kept.frame.table.num_columns
+    say(f"{kept.rows:,} rows of {columns_kept} columns: reference written to {output}{replaced}", err=True)
 
 
 @app.command()

@@ -10,11 +10,14 @@ def main() -> None:
         return
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     import vwkde.cli.main  # noqa: F401  most of the time before a command starts
+    from vwkde.cli.interrupts import Interrupt
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    interrupt = Interrupt()
+    signal.signal(signal.SIGINT, interrupt)
     try:
         _run()
     finally:
+        interrupt.forget()
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second Ctrl-C does not wait for threads
 
 

@@ -89,10 +89,12 @@ def two_samples(
         from vwkde.two_sample import two_sample_test
 
     smallest = 1 / (check_permutations(permutations, "vwkde test (--permutations)") + 1)
-    if not smallest <= level < 1:
+    if not level < 1:
+        raise ValueError(f"--level must be below 1, for example 0.05. Got {level:g} instead.")
+    if level < smallest:
         raise ValueError(
-            f"--level must be at least {smallest:g}, the smallest p-value of {permutations} permutations, and below 1. "
-            f"Got {level:g} instead; raise it, or raise --permutations."
+            f"--level must be at least {smallest:g}, the smallest p-value of {permutations} permutations. Got "
+            f"{level:g} instead; raise it, or raise --permutations."
         )
     samples = numerator, denominator
     p, q = (read_rows(path, names_in(columns), header, groups) for path in samples)

@@ -1,4 +1,4 @@
-"""The command line: kl, ratio, mi, test, drift, reweight, demo, reproduce, bench and inspect."""
+"""The command line: kl, divergence, ratio, mi, test, drift, reweight, demo, reproduce, bench and inspect."""
 
 import os
 import sys
@@ -13,6 +13,7 @@ from vwkde.cli import estimates, information, inspect_line, reweighting, studies
 from vwkde.cli.console import complain
 from vwkde.cli.drift import app as drift
 from vwkde.cli.inspect import app as inspection
+from vwkde.cli.interrupts import caused_by_interrupt
 from vwkde.cli.once import Commands
 from vwkde.cli.options import BROKEN_PIPE, ERROR, INTERRUPTED, METHODS, in_options
 from vwkde.cli.terminating import terminating
@@ -44,6 +45,7 @@ def _common(version: Version = False) -> None:
 
 
 app.command(epilog=METHODS)(estimates.kl)
+app.command(epilog=METHODS)(estimates.divergence)
 app.command(epilog=METHODS)(estimates.ratio)
 app.command()(information.mi)
 app.command(name="test")(information.two_samples)
@@ -77,7 +79,7 @@ def _status() -> Any:
     except SystemExit as stop:  # Typer and Rich end like this when nobody reads the output
         return _discard_output() if isinstance(stop.__context__, BrokenPipeError) else stop.code
     except Exception as error:
-        return _report(error)
+        return INTERRUPTED if caused_by_interrupt(error) else _report(error)
 
 
 def _discard_output() -> int:

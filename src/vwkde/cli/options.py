@@ -31,16 +31,19 @@ Header = Annotated[
 ]
 
 
-_SAME_NAMES = ("bandwidth", "blocks", "dates", "device", "estimator", "features", "groups", "lag", "level", "method")
+_SAME_NAMES = ("bandwidth", "blocks", "dates", "device", "estimator", "features", "groups", "kind", "lag", "level")
 _OTHER_NAMES = {"random_state": "seed", "false_reject_rate": "rate", "n_permutations": "permutations"}
-_OPTIONS = {name: name for name in (*_SAME_NAMES, "missing", "unit")} | _OTHER_NAMES
+_OPTIONS = {name: name for name in (*_SAME_NAMES, "method", "missing", "order", "unit")} | _OTHER_NAMES
 """The options that set parameters of Python, by the names of these."""
 _IN_PYTHON = {
     r"an int in the range \[(\d+), (\d+)\], an instance of '[\w.]+' or None": r"a whole number from \1 to \2",
     r"\bgive (?=(?:missing|dates)=)": "add ",
     r"\bGive (?=(?:missing|dates)=)": "Add ",
     r"\b(missing|dates)='(\w+)'": r"`--\1 \2`",
-    r"or omit the parameter": "or leave the option out",
+    r"\b(kind|unit|method)='([\w-]+)'": r"--\1 \2",
+    r"\border=(?=[\d.])": "--order ",
+    r"\bomit the parameter": "leave the option out",
+    r"\bomit (method|groups)=": r"leave out --\1",
 }
 
 

@@ -12,10 +12,13 @@ from vwkde._runtime.exports import garbage_left
 from vwkde.cli.console import bars, say
 from vwkde.cli.estimates import Columns
 from vwkde.cli.options import Dates, Header, Json, Missing, Seed, names_in
-from vwkde.cli.outputs import Force, check_file
+from vwkde.cli.outputs import Force, check_table_file
 
 if TYPE_CHECKING:
     from vwkde._data.frames import Frame
+
+_RESULTS = "weight", "ratio", "standard_error"
+"""The columns of the output."""
 
 Simulation = Annotated[
     Path, typer.Argument(metavar="MC", help="The rows that get weights: a CSV, Parquet or NPY file.")
@@ -51,13 +54,12 @@ def reweight(
     The output has one line for each row of MC, in its order: the weight with the row's own in it, the ratio alone, and
     the weight's standard error.
     """
-    from vwkde._data.tables import check_target, write_table
+    from vwkde._data.tables import write_table
 
     with garbage_left():
         from vwkde.weighting import importance_weights
 
-    check_target(output)
-    check_file(output, (simulation, data), force)
+    check_table_file(output, (simulation, data), _RESULTS, force)
     q, own = _read(simulation, columns, own_weight, header, "--own-weight")
     p, of_data = _read(data, columns, data_weight, header, "--data-weight")
     _refuse_other_columns({simulation: q, data: p})
@@ -72,7 +74,7 @@ def reweight(
             missing=missing,
             dates=dates,
         )
-        found = {"weight": weights.values, "ratio": weights.ratio, "standard_error": weights.standard_errors}
+        found = dict(zip(_RESULTS, (weights.values, weights.ratio, weights.standard_errors), strict=True))
         curve = weights.discriminator() if check else None
     write_table(output, found)
     say(f"{len(weights)} rows written to {output}", err=True)

@@ -1,16 +1,18 @@
 """The report of a comparison: one self-contained HTML file, for people who run a process, not statistics."""
 
 from importlib import resources
+from pathlib import Path
 
 from vwkde._data.frames import NAMELESS
 from vwkde._display.markup import Markup, element, joined
-from vwkde._display.page import whole_page
+from vwkde._display.page import BEGINNING, title_of, whole_page
 from vwkde._display.style import number
 from vwkde._display.text import visible
 from vwkde.monitoring._drawn import Clouds, Picture, legend
 from vwkde.monitoring._parts import ColumnDrift, RowDrift
 from vwkde.monitoring._words import Told, percent, share_in_words
 
+_TITLE = "Drift report"
 _MOST_COLUMNS = 30
 _TOGETHER = "How two columns go together. Each point is a row; up to 400 rows of each table are shown."
 _ALONE = "Each column alone: how often its values occur."
@@ -39,10 +41,19 @@ class Reported(Told):
         return _page(self)
 
 
+def is_report(path: Path) -> bool:
+    """Return whether a file is such a page, as far as its beginning tells."""
+    try:
+        with path.open("rb") as file:
+            return title_of(file.read(BEGINNING)) == _TITLE
+    except OSError:
+        return False
+
+
 def _page(result: Told) -> str:
     style = (resources.files(__package__) / "style.css").read_text(encoding="utf-8")
     sections = [_banner(result), _amount(result), _pictures(result), _columns(result), _rows(result), _reading(result)]
-    return whole_page("Drift report", sections, style)
+    return whole_page(_TITLE, sections, style)
 
 
 def _banner(result: Told) -> Markup:
@@ -54,7 +65,7 @@ def _banner(result: Told) -> Markup:
         if found
         else f"Differences this large are common between tables that come from one source (p = {result.p_value:.2g})."
     )
-    over = f"Drift report · {result.sizes[0]:,} reference rows · {result.sizes[1]:,} current rows"
+    over = f"{_TITLE} · {result.sizes[0]:,} reference rows · {result.sizes[1]:,} current rows"
     return element(
         "header",
         element("p", over, class_="over"),

@@ -193,10 +193,10 @@ def test_folders(tmp_path):
     [
         (
             [],
-            "but nothing at all; the known layouts are: flat: images directly in the folder; folders: ",
+            r"root: the folder is empty\. The known layouts are: flat: images directly in the folder; folders: ",
         ),
-        (["a/1.png", "b/1.png", "c/1.png", "d/1.png"], r"but 4 folders \(a, b, c, …\); the known"),
-        (["notes.txt", "a/1.png"], r"but 1 folder \(a\) and 1 other file \(notes\.txt\); the known layouts are"),
+        (["a/1.png", "b/1.png", "c/1.png", "d/1.png"], r"but 4 folders \(a, b, c, …\)\. The known"),
+        (["notes.txt", "a/1.png"], r"but 1 folder \(a\) and 1 other file \(notes\.txt\)\. The known layouts are"),
         (["train/1.png", "test/1.png"], r"2 folders \(test, train\)"),
         (["good/1.png", "1.png"], "images in good/ and in the folder itself"),
         (["good/notes.txt", "bad/1.png"], "good: the folder has no images"),
@@ -331,8 +331,7 @@ def test_descriptions(mvtec, tmp_path):
     assert describe(recognise(make(tmp_path / "plain", "a.png"))).splitlines() == [
         "layout   flat (images directly in the folder)",
         "to fit   1 image: a.png",
-        "to test  1 image: a.png",
-        "         1 without label",
+        "to test  no images",
     ]
     assert describe(recognise(make(tmp_path / "few", "good/a.png"))).splitlines()[-1] == "to test  no images"
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from copy import copy
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import pytest
 pytest.importorskip("safetensors")
 
 from support.serving import as_seen, file_of, fit_surfaces, surface
-from vwkde.exceptions import RepeatedImagesWarning
+from vwkde.exceptions import RepeatedImagesWarning, UnlikeImagesWarning
 from vwkde.inspection import ModelFileError, SurfaceInspector
 from vwkde.inspection.model.files import container
 from vwkde.inspection.model.files.container import read_container, stated_digest, write_container
@@ -99,6 +100,19 @@ def test_an_addition_is_known_by_who_and_when_and_is_taken_back_to_the_last_bit(
     assert [change.kind for change in again.changes_] == ["add", "add", "undo", "undo"]
     with pytest.raises(ValueError, match="nothing to undo"):
         again.undo()
+
+
+def test_images_that_the_model_clearly_rejected_are_told_if_they_raise_the_threshold(path):
+    inspector = SurfaceInspector.load(path)
+    before = inspector.calibration_.threshold
+    inspector.add(NEW)  # good ones, of which no warning tells
+    odd = [("odd.png", as_seen(surface(302, defect=True)))]
+    with pytest.warns(UnlikeImagesWarning, match=r"The threshold rises from .* rejected: odd\.png \("):
+        inspector.add(odd)
+    assert inspector.calibration_.threshold > before
+    with pytest.warns(UnlikeImagesWarning, match="`undo`") as warned:
+        SurfaceInspector.load(path).add([*NEW, *odd])
+    assert [Path(each.filename).name for each in warned] == ["test_model_changes.py"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")

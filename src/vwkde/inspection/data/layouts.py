@@ -65,6 +65,11 @@ class Layout:
         """The defective images that have no mask."""
         return tuple(item for item in self.test if item.defective and item.mask is None)
 
+    def tested_on_others(self) -> "Layout":
+        """Return a layout without the images to be tested that are fitted on, which a flat folder has."""
+        good = {item.path for item in self.good}
+        return replace(self, test=tuple(item for item in self.test if item.path not in good))
+
     def divided(self, share: float, seed: int) -> "Layout":
         """Return a layout with a random share of the good images moved from fitting to testing."""
         count = round(share * len(self.good)) if 0 < share < 1 else 0
@@ -75,11 +80,10 @@ class Layout:
             )
         chosen = set(np.random.default_rng(seed).permutation(len(self.good))[:count].tolist())
         moved = (replace(item, defective=False) for index, item in enumerate(self.good) if index in chosen)
-        good_paths = {item.path for item in self.good}
         return replace(
             self,
             good=tuple(item for index, item in enumerate(self.good) if index not in chosen),
-            test=(*moved, *(item for item in self.test if item.path not in good_paths)),
+            test=(*moved, *self.tested_on_others().test),
         )
 
 
@@ -95,7 +99,8 @@ def unlike_names(layout: Layout) -> str | None:
 
 
 def describe(layout: Layout) -> str:
-    """Return a short description of what was recognised."""
+    """Return a short description of what was recognised; an image to fit on is not tested, too."""
+    layout = layout.tested_on_others()
     lines = [f"layout   {layout.kind} ({KNOWN_LAYOUTS[layout.kind]})", f"to fit   {_count(layout.good)}"]
     states = [item.defective for item in layout.test]
     kinds = {"good": states.count(False), "defective": states.count(True), "without label": states.count(None)}

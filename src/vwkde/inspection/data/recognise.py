@@ -54,9 +54,9 @@ def recognise_all(root: Path) -> dict[str, Layout]:
         return layouts
     if layout := dagm_first_layout(root) or flat_layout(root):
         return {root.name: layout}
-    raise UnknownLayoutError(
-        f"{root}: no images in a known layout, but {_contents(root)}; the known layouts are: {_known_layouts()}."
-    )
+    contents = _contents(root)
+    found = f"no images in a known layout, but {contents}" if contents else "the folder is empty"
+    raise UnknownLayoutError(f"{root}: {found}. The known layouts are: {_known_layouts()}.")
 
 
 def _one_of_several(root: Path) -> Layout | None:
@@ -95,14 +95,14 @@ def _named_below(root: Path, layout: Layout) -> Layout:
 
 
 def _contents(folder: Path) -> str:
-    """Describe the contents of a folder."""
+    """Describe the contents of a folder; an empty text if it is empty."""
     folders, files = list_folders(folder), list_files(folder)
     parts = [
         f"{len(paths)} {kind}{'s' * (len(paths) > 1)} ({some([path.name for path in paths])})"
         for kind, paths in (("folder", folders), ("other file", files))
         if paths
     ]
-    return " and ".join(parts) or "nothing at all"
+    return " and ".join(parts)
 
 
 def _known_layouts() -> str:

@@ -77,11 +77,16 @@ class Calibration:
     @property
     def unlike(self) -> list[int]:
         """The numbers of the good images whose scores are far above those of the others, highest first."""
-        if len(self.scores) < _ENOUGH:
-            return []
-        middle, high = np.quantile(self.scores, [0.5, 0.9])
         order = np.argsort(-self.scores, kind="stable")
-        return [int(number) for number in order if self.scores[number] > middle + _FAR_ABOVE * (high - middle)]
+        return [int(number) for number in order if self.scores[number] > self.usual]
+
+    @property
+    def usual(self) -> float:
+        """The score above which a good image is unlike the others; infinite if there are too few to say so."""
+        if len(self.scores) < _ENOUGH:
+            return np.inf
+        middle, high = np.quantile(self.scores, [0.5, 0.9])
+        return float(middle + _FAR_ABOVE * (high - middle))
 
     def p_value(self, score: float) -> float:
         """Return the share of good images that score at least this high, counting the new image itself.
@@ -132,15 +137,35 @@ def warn_about_unlike(calibration: Calibration, unlike: list[int], names: Sequen
     """Warn if a good image that is unlike the others, one of these numbers, sets the threshold."""
     if not unlike or calibration.threshold < calibration.scores[unlike[-1]]:
         return
-    some = ", ".join(f"{names[number]} ({calibration.scores[number]:.3g})" for number in unlike[:_MOST_NAMED])
-    more = f" and {len(unlike) - _MOST_NAMED} more" if len(unlike) > _MOST_NAMED else ""
     warn(
-        f"The threshold of {calibration.threshold:.3g} is set by good images that are unlike the others: {some}{more}; "
-        f"half of all good images have at most {np.median(calibration.scores):.2g}. Defects below the threshold pass. "
-        f"Look at these images: if they are not good, leave them out; if they are, use more images like them, or a "
-        f"higher false-reject rate.",
+        f"The threshold of {calibration.threshold:.3g} is set by good images that are unlike the others: "
+        f"{_some(calibration, unlike, names)}; half of all good images have at most "
+        f"{np.median(calibration.scores):.2g}. Defects below the threshold pass. Look at these images: if they are not "
+        f"good, leave them out; if they are, use more images like them, or a higher false-reject rate.",
         UnlikeImagesWarning,
     )
+
+
+def warn_about_raised(before: Calibration, after: Calibration, names: Sequence[str]) -> bool:
+    """Warn if added images that the threshold before clearly rejects have raised it; return whether they have."""
+    limit = max(before.threshold, before.usual)
+    added = np.argsort(-after.scores[len(before.scores) :], kind="stable") + len(before.scores)
+    rejected = [int(number) for number in added if after.scores[number] > limit]
+    if not rejected or after.threshold <= before.threshold:
+        return False
+    warn(
+        f"The threshold rises from {before.threshold:.3g} to {after.threshold:.3g}, because images were added that "
+        f"this model rejected: {_some(after, rejected, names)}. Defects below the threshold pass. Look at these "
+        f"images: if they are not good, `undo` (`vwkde inspect undo`) takes back what was added.",
+        UnlikeImagesWarning,
+    )
+    return True
+
+
+def _some(calibration: Calibration, numbers: list[int], names: Sequence[str]) -> str:
+    """Return the names and scores of the first of these images."""
+    some = ", ".join(f"{names[number]} ({calibration.scores[number]:.3g})" for number in numbers[:_MOST_NAMED])
+    return some + (f" and {len(numbers) - _MOST_NAMED} more" if len(numbers) > _MOST_NAMED else "")
 
 
 def _least_rate(images: int) -> str:

@@ -7,7 +7,7 @@ from vwkde._compute.choice import choose_resources
 from vwkde._compute.parallel import at_most
 from vwkde._compute.resources import Resources
 from vwkde._display.waiting import shown_while_waiting
-from vwkde.inspection.model.calibration import warn_about_unlike
+from vwkde.inspection.model.calibration import warn_about_raised, warn_about_unlike
 from vwkde.inspection.model.features.registry import FeatureSet
 from vwkde.inspection.model.history import make_change, standing
 from vwkde.inspection.model.knows_good_images import KnowsGoodImages
@@ -49,7 +49,8 @@ class ChangesWithImages(KnowsGoodImages):
         RepeatedImagesWarning
             If images are already known.
         UnlikeImagesWarning
-            If the threshold is now set by images that are unlike the others.
+            If the threshold is now set by images that are unlike the others, or if images were added that the model
+            clearly rejected, and raise the threshold. `undo` takes them back.
 
         Examples
         --------
@@ -66,7 +67,8 @@ class ChangesWithImages(KnowsGoodImages):
             if seen.names:
                 grown = learnt.more(seen, self.false_reject_rate, self._resources)
                 self._learnt = replace(grown, changes=(*learnt.changes, make_change("add", seen.names, by)))
-                warn_about_unlike(grown.scores, grown.unlike, grown.names)
+                if not warn_about_raised(learnt.scores, grown.scores, grown.names):
+                    warn_about_unlike(grown.scores, grown.unlike, grown.names)
         return self
 
     def undo(self, *, by: str | None = None) -> Self:
