@@ -45,8 +45,10 @@ Guides = tuple[Any, ...]
 
 _MOST_RANKED = 100_000
 """Rows of each sample whose ranks make the map to normal scores."""
-_MANY_CORRELATIONS = 0.5
-"""Correlations for each row, about twice, from which components are tried too."""
+_SOME_CORRELATIONS, _MANY_CORRELATIONS = 0.5, 2.0
+"""Correlations for each row, about twice, from which components are tried too: clear ones, and all."""
+_CLEAR = 0.4
+"""Share of the variance that clear components have together."""
 _MOST_COMPONENTS = 8
 _WITH_PRODUCTS = ("logistic", "additive", "boosting")
 """Guides that are tried on columns and products of them."""
@@ -141,12 +143,16 @@ def few_components(given: Space, guides: Guides) -> list[Space]:
     """
     columns = given.samples[0].points.shape[1]
     per_row = sum(1 / sample.effective_rows for sample in given.samples)
-    if columns**2 * per_row < _MANY_CORRELATIONS:
+    correlations = columns**2 * per_row
+    if correlations < _SOME_CORRELATIONS:
         return []
     variances, axes = np.linalg.eigh(pooled_covariance(given.samples))
     edge = (1 + np.sqrt(columns / sum(sample.effective_rows for sample in given.samples))) ** 2
     count = min(int(np.count_nonzero(variances > edge)), _MOST_COMPONENTS)
-    return [_of_directions("components", given, axes[:, -count:], guides)] if count else []
+    share = variances[-count:].sum() / variances.sum() if count else 0.0
+    if not count or (correlations < _MANY_CORRELATIONS and share < _CLEAR):
+        return []
+    return [_of_directions("components", given, axes[:, -count:], guides)]
 
 
 def of_products(given: Space, products: tuple[Product, ...], guides: Guides) -> list[Space]:
