@@ -15,9 +15,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vwkde import DensityRatio, RatioClassifier
 from vwkde._answers.posterior import couple
+from vwkde._models.nearest_mean import NearestMean
 from vwkde.datasets import isotropic
 
 KDE = DensityRatio(guide=None, weighting="uniform", bandwidth="likelihood")
+FAR = np.array([[1e300, -1e300], [-1e308, 1e308], [0.0, 0.0], [1e-300, -1e-300]])
+"""Points far outside, and very near zero."""
 
 
 EXPECTED = {
@@ -124,6 +127,33 @@ def test_classes_that_do_not_meet():
     classifier = RatioClassifier().fit(x, y)
     assert classifier.score(x, y) == 1
     assert np.isfinite(classifier.predict_log_proba(x)).all()
+
+
+@pytest.mark.parametrize(
+    ("categories", "score"), [("uvw", 1.0), ("uvww", 0.7)], ids=["a category each", "two classes in one category"]
+)
+@pytest.mark.filterwarnings("ignore::vwkde.exceptions.DegenerateDataWarning")
+def test_columns_that_two_of_several_classes_share_do_not_spoil_the_third(categories, score):
+    """The 0/1 column of the third class's category is zero in both others: it says nothing about these."""
+    classes = len(categories)
+    x = np.random.default_rng(0).normal(size=50 * classes)
+    table, y = pd.DataFrame({"x": x, "k": np.repeat(list(categories), 50)}), np.repeat(np.arange(classes), 50)
+    classifier = RatioClassifier().fit(table, y)
+    assert classifier.score(table, y) >= score
+    np.testing.assert_allclose(classifier.predict_proba(table).sum(axis=1), 1)
+    far = table.assign(x=table["x"] * 1e300)
+    np.testing.assert_allclose(classifier.predict_proba(far).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e200, 1e-200])
+@pytest.mark.filterwarnings("ignore::vwkde.exceptions.DegenerateDataWarning")
+def test_the_unit_of_separated_classes_does_not_matter(size):
+    y = np.repeat([0, 1], 100)
+    x = size * np.column_stack([np.random.default_rng(0).normal(size=200) - 3 * (y == 0), y])
+    classifier = RatioClassifier(ratio=KDE).fit(x, y)
+    assert isinstance(classifier.ratios_[0, 1], NearestMean)
+    assert classifier.score(x, y) == 1
+    np.testing.assert_allclose(classifier.predict_proba(FAR).sum(axis=1), 1)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Class posteriors for any number of classes, from the density ratio of every pair."""
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar, Self
 
@@ -21,16 +20,16 @@ from vwkde._data.reading import Reading
 from vwkde._data.validation import like_input, on_host
 from vwkde._display import html
 from vwkde._display.waiting import shown_while_waiting
+from vwkde._models.nearest_mean import NearestMean
 from vwkde.exceptions import DisjointSupportError
 from vwkde.ratio import DensityRatio
 
-__all__ = ["NearestMean", "RatioClassifier"]
+__all__ = ["RatioClassifier"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 _SMALLEST = np.finfo(np.float64).tiny
-_LARGEST = 40.0
 _MOST_SHOWN = 12
 """Maximum number of classes in the table that a notebook shows."""
 _FAR = 10.0
@@ -293,66 +292,6 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
                 f"{len(mass)} classes {list(classes)}. Got {self.priors!r} instead."
             )
         return priors / priors.sum()
-
-
-@dataclass(frozen=True)
-class NearestMean:
-    """The ratio of two classes whose supports are disjoint: in favour of the nearer mean, and as large as ratios get.
-
-    Parameters
-    ----------
-    means : array of shape (2, d)
-        The means of numerator and denominator.
-    scale : array of shape (d,)
-        The columns' spread within the classes, as the unit of distances.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from vwkde.classifier import NearestMean
-    >>> NearestMean(np.array([[0.0], [100.0]]), np.array([1.0])).log_ratio(np.array([[1.0], [99.0]])).tolist()
-    [40.0, -40.0]
-    """
-
-    means: Floats
-    scale: Floats
-
-    @classmethod
-    def fit(cls, numerator: Floats, denominator: Floats) -> "NearestMean":
-        """Measure the means and spreads of two samples.
-
-        Parameters
-        ----------
-        numerator : array of shape (n, d)
-            The rows of one class.
-        denominator : array of shape (m, d)
-            The rows of the other class.
-
-        Returns
-        -------
-        NearestMean
-            The fitted ratio.
-        """
-        spread = np.sqrt((numerator.var(axis=0) + denominator.var(axis=0)) / 2)
-        means = np.stack([numerator.mean(axis=0), denominator.mean(axis=0)])
-        smallest = np.maximum(1e-6 * np.ptp(means, axis=0), _SMALLEST)
-        return cls(means, np.maximum(spread, smallest))
-
-    def log_ratio(self, x: Floats) -> Floats:
-        """Return half the difference of the squared distances to the two means, limited to ±40.
-
-        Parameters
-        ----------
-        x : array of shape (n, d)
-            Points.
-
-        Returns
-        -------
-        array of shape (n,)
-            The log ratio at each point.
-        """
-        near, far = (((x - mean) / self.scale) ** 2 for mean in self.means)
-        return np.clip(0.5 * (far - near).sum(axis=1), -_LARGEST, _LARGEST)
 
 
 def _check_classes(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
