@@ -129,6 +129,11 @@ def test_classes_that_do_not_meet():
     assert np.isfinite(classifier.predict_log_proba(x)).all()
 
 
+def test_classes_without_any_variation():
+    x, y = np.repeat([[0.0], [1.0]], 30, axis=0), np.repeat(["a", "b"], 30)
+    assert RatioClassifier().fit(x, y).predict([[0.1], [0.9]]).tolist() == ["a", "b"]
+
+
 @pytest.mark.parametrize(
     ("categories", "score"), [("uvw", 1.0), ("uvww", 0.7)], ids=["a category each", "two classes in one category"]
 )
