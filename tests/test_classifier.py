@@ -92,6 +92,32 @@ def test_priors_move_the_posterior_by_their_odds():
     np.testing.assert_allclose(moved.decision_function(x) - equal.decision_function(x), np.log(4))
 
 
+@pytest.mark.parametrize("labels", [["a", "b", "c"], [0, 1, 2], [False, True]], ids=str)
+def test_priors_by_label(labels):
+    x, y = np.random.default_rng(0).normal(size=(20 * len(labels), 1)), np.repeat(labels, 20)
+    priors = dict(zip(labels, [0.5, 0.2, 0.3], strict=False))
+    reordered = dict(reversed(priors.items()))
+    fitted = RatioClassifier(ratio=KDE, priors=reordered).fit(x, y)
+    np.testing.assert_allclose(fitted.priors_, np.array(list(priors.values())) / sum(priors.values()))
+    assert "prior of" in fitted._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("priors", "message"),
+    [
+        ({"a": 0.5}, r"exactly the labels of the classes, \['a', 'b'\]\. Got \['a'\] instead; add \['b'\]\."),
+        ({"a": 0.5, np.str_("c"): 0.5}, r"Got \['a', 'c'\] instead; add \['b'\] and take out \['c'\]\."),
+        ({"a": 0.5, "b": "much"}, r"one non-negative number for each of the 2 classes \['a', 'b'\]"),
+        ({"a": 0.5, "b": np.nan}, "one non-negative number"),
+        ([0.5, 0.2, 0.3], r"2 classes \['a', 'b'\], by label in a dict or in this order"),
+    ],
+)
+def test_priors_that_do_not_fit_the_labels_are_told(priors, message):
+    x, y = np.random.default_rng(0).normal(size=(40, 1)), np.repeat(["a", "b"], 20)
+    with pytest.raises(ValueError, match=message):
+        RatioClassifier(ratio=KDE, priors=priors).fit(x, y)
+
+
 def test_weights_count_as_rows_in_the_priors():
     x, y = load_iris(return_X_y=True)
     weight = np.where(y == 1, 3.0, 1.0)

@@ -46,9 +46,9 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
     ----------
     ratio : DensityRatio, optional
         The unfitted estimator of the pairs, with its parameters. By default, `DensityRatio()`.
-    priors : array-like of shape (n_classes,), optional
-        The prior probabilities of the classes, in the order of `classes_`; they are scaled to sum to one. By default,
-        the classes' shares of the training rows, or of their weights.
+    priors : dict or array-like of shape (n_classes,), optional
+        The prior probabilities of the classes: a dict by label, or numbers in the order of `classes_`. They are scaled
+        to sum to one. By default, the classes' shares of the training rows, or of their weights.
 
     Attributes
     ----------
@@ -81,10 +81,12 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "ratio": [DensityRatio, None],
-        "priors": ["array-like", None],
+        "priors": ["array-like", dict, None],
     }
 
-    def __init__(self, *, ratio: DensityRatio | None = None, priors: ArrayLike | None = None) -> None:
+    def __init__(
+        self, *, ratio: DensityRatio | None = None, priors: ArrayLike | dict[Any, float] | None = None
+    ) -> None:
         self.ratio, self.priors = ratio, priors
 
     @shown_while_waiting
@@ -285,13 +287,37 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         return {(i, j): r.log_ratio(X) + log_prior[i] - log_prior[j] for (i, j), r in self.ratios_.items()}
 
     def _find_priors(self, classes: NDArray[Any], mass: Floats) -> Floats:
-        priors = mass if self.priors is None else np.asarray(self.priors, dtype=np.float64)
-        if priors.shape != mass.shape or (priors < 0).any() or not 0 < priors.sum() < np.inf:
+        given = mass if self.priors is None else self.priors
+        labels = classes.tolist()
+        priors = _as_numbers(_in_order(given, labels) if isinstance(given, dict) else given)
+        if priors.shape != mass.shape or not (priors >= 0).all() or not 0 < priors.sum() < np.inf:
             raise ValueError(
                 f"The 'priors' parameter of RatioClassifier must hold one non-negative number for each of the "
-                f"{len(mass)} classes {list(classes)}. Got {self.priors!r} instead."
+                f"{len(mass)} classes {labels}, by label in a dict or in this order, and not only zeros. Got {given!r} "
+                f"instead."
             )
         return priors / priors.sum()
+
+
+def _in_order(priors: dict[Any, Any], labels: list[Any]) -> list[Any]:
+    """Return priors that were given by label in the order of the labels."""
+    given = [each.item() if isinstance(each, np.generic) else each for each in priors]
+    unknown, missing = [each for each in given if each not in labels], [each for each in labels if each not in priors]
+    if unknown or missing:
+        advice = [f"add {missing}"] * bool(missing) + [f"take out {unknown}"] * bool(unknown)
+        raise ValueError(
+            f"The 'priors' parameter of RatioClassifier, if a dict, must have exactly the labels of the classes, "
+            f"{labels}. Got {given} instead; {' and '.join(advice)}."
+        )
+    return [priors[label] for label in labels]
+
+
+def _as_numbers(given: Any) -> Floats:
+    """Return numbers as an array, an empty one if they are none."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.empty(0)
 
 
 def _check_classes(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
