@@ -19,8 +19,8 @@ Force = Annotated[
 
 _OF_ANOTHER_KIND = "{output}: already exists and is not a {kind}. Choose another name, or overwrite it with --force."
 _WITH_MORE_IMAGES = (
-    "{output}: this model has {count} added after its fit, which a new fit would lose. Choose another name, or overwrite "
-    "it with --force."
+    "{output}: this model has {count} added after its fit, which a new fit would lose. Choose another name, or "
+    "overwrite it with --force."
 )
 
 
@@ -41,7 +41,7 @@ def check_file(output: Path, inputs: Iterable[Path], force: bool = False) -> Non
 
 
 def check_model_file(output: Path, force: bool = False) -> None:
-    """Raise an error if a model file cannot be written, or would replace a file that is no model, or one with more images."""
+    """Raise an error if a model file cannot be written, or would replace another kind of file or more images."""
     from vwkde.inspection.model.files.container import stated_digest
     from vwkde.inspection.model.files.model import images_added
     from vwkde.inspection.report.content import counted
