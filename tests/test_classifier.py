@@ -15,9 +15,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vwkde import DensityRatio, RatioClassifier
 from vwkde._answers.posterior import couple
+from vwkde._models.nearest_mean import NearestMean
 from vwkde.datasets import isotropic
 
 KDE = DensityRatio(guide=None, weighting="uniform", bandwidth="likelihood")
+FAR = np.array([[1e300, -1e300], [-1e308, 1e308], [0.0, 0.0], [1e-300, -1e-300]])
+"""Points far outside, and very near zero."""
 
 
 EXPECTED = {
@@ -89,6 +92,32 @@ def test_priors_move_the_posterior_by_their_odds():
     np.testing.assert_allclose(moved.decision_function(x) - equal.decision_function(x), np.log(4))
 
 
+@pytest.mark.parametrize("labels", [["a", "b", "c"], [0, 1, 2], [False, True]], ids=str)
+def test_priors_by_label(labels):
+    x, y = np.random.default_rng(0).normal(size=(20 * len(labels), 1)), np.repeat(labels, 20)
+    priors = dict(zip(labels, [0.5, 0.2, 0.3], strict=False))
+    reordered = dict(reversed(priors.items()))
+    fitted = RatioClassifier(ratio=KDE, priors=reordered).fit(x, y)
+    np.testing.assert_allclose(fitted.priors_, np.array(list(priors.values())) / sum(priors.values()))
+    assert "prior of" in fitted._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("priors", "message"),
+    [
+        ({"a": 0.5}, r"exactly the labels of the classes, \['a', 'b'\]\. Got \['a'\] instead; add \['b'\]\."),
+        ({"a": 0.5, np.str_("c"): 0.5}, r"Got \['a', 'c'\] instead; add \['b'\] and take out \['c'\]\."),
+        ({"a": 0.5, "b": "much"}, r"one non-negative number for each of the 2 classes \['a', 'b'\]"),
+        ({"a": 0.5, "b": np.nan}, "one non-negative number"),
+        ([0.5, 0.2, 0.3], r"2 classes \['a', 'b'\], by label in a dict or in this order"),
+    ],
+)
+def test_priors_that_do_not_fit_the_labels_are_told(priors, message):
+    x, y = np.random.default_rng(0).normal(size=(40, 1)), np.repeat(["a", "b"], 20)
+    with pytest.raises(ValueError, match=message):
+        RatioClassifier(ratio=KDE, priors=priors).fit(x, y)
+
+
 def test_weights_count_as_rows_in_the_priors():
     x, y = load_iris(return_X_y=True)
     weight = np.where(y == 1, 3.0, 1.0)
@@ -124,6 +153,38 @@ def test_classes_that_do_not_meet():
     classifier = RatioClassifier().fit(x, y)
     assert classifier.score(x, y) == 1
     assert np.isfinite(classifier.predict_log_proba(x)).all()
+
+
+def test_classes_without_any_variation():
+    x, y = np.repeat([[0.0], [1.0]], 30, axis=0), np.repeat(["a", "b"], 30)
+    assert RatioClassifier().fit(x, y).predict([[0.1], [0.9]]).tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("categories", "score"), [("uvw", 1.0), ("uvww", 0.7)], ids=["a category each", "two classes in one category"]
+)
+@pytest.mark.filterwarnings("ignore::vwkde.exceptions.DegenerateDataWarning")
+def test_columns_that_two_of_several_classes_share_do_not_spoil_the_third(categories, score):
+    """The 0/1 column of the third class's category is zero in both others: it says nothing about these."""
+    classes = len(categories)
+    x = np.random.default_rng(0).normal(size=50 * classes)
+    table, y = pd.DataFrame({"x": x, "k": np.repeat(list(categories), 50)}), np.repeat(np.arange(classes), 50)
+    classifier = RatioClassifier().fit(table, y)
+    assert classifier.score(table, y) >= score
+    np.testing.assert_allclose(classifier.predict_proba(table).sum(axis=1), 1)
+    far = table.assign(x=table["x"] * 1e300)
+    np.testing.assert_allclose(classifier.predict_proba(far).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e200, 1e-200])
+@pytest.mark.filterwarnings("ignore::vwkde.exceptions.DegenerateDataWarning")
+def test_the_unit_of_separated_classes_does_not_matter(size):
+    y = np.repeat([0, 1], 100)
+    x = size * np.column_stack([np.random.default_rng(0).normal(size=200) - 3 * (y == 0), y])
+    classifier = RatioClassifier(ratio=KDE).fit(x, y)
+    assert isinstance(classifier.ratios_[0, 1], NearestMean)
+    assert classifier.score(x, y) == 1
+    np.testing.assert_allclose(classifier.predict_proba(FAR).sum(axis=1), 1)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 
 import vwkde
 from vwkde.datasets import heteroscedastic, isotropic, mean_difference, one_dimensional
+from vwkde.divergences import make_ratio
 
 REPETITIONS = 5
 
@@ -64,6 +65,33 @@ def test_method_names_stand_for_parameters():
     assert vwkde.kl_divergence(*pair, method="vwkde-mb").value == paper.value != vwkde.kl_divergence(*pair).value
     overridden = vwkde.kl_divergence(*pair, method="kde", bandwidth=0.9)
     assert overridden.diagnostics["bandwidth"] == 0.9
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "message"),
+    [
+        ("kde", {"guide": "gaussian"}, "'guide' parameter of kl_divergence must be None with method='kde'"),
+        ("kde", {"guide": ["line"]}, "'guide' parameter of kl_divergence must be None"),
+        ("kde", {"weighting": "variational"}, "'weighting' parameter of kl_divergence must be 'uniform'"),
+        ("vwkde-mb", {"guide": "auto"}, "omit it, or omit method="),
+        ("vwkde-mb", {"derivatives": "mixture"}, "must be 'gaussian' with method='vwkde-mb'"),
+        ("vwkde-mf", {"weighting": "uniform"}, "must be 'network' with method='vwkde-mf'"),
+    ],
+)
+def test_parameters_that_contradict_a_method_are_refused(method, parameters, message):
+    samples = np.random.default_rng(0).normal(size=(2, 40, 2))
+    with pytest.raises(ValueError, match=message):
+        vwkde.kl_divergence(*samples, method=method, **parameters)
+    with pytest.raises(ValueError, match=f"with method='{method}'"):
+        make_ratio(method, parameters)
+
+
+def test_parameters_that_repeat_a_method_are_allowed():
+    p, q = np.random.default_rng(0).normal(size=(2, 40, 2))
+    expected = vwkde.kl_divergence(p, q, method="kde", engine="reference", bandwidth="scott")
+    assert expected == vwkde.kl_divergence(
+        p, q, method="kde", guide=None, weighting=np.str_("uniform"), engine="reference", bandwidth="scott"
+    )
 
 
 @cache

@@ -4,8 +4,9 @@ from scipy.spatial.distance import cdist
 
 import vwkde
 from vwkde._answers import contrasts
-from vwkde._answers.contrasts import _contrast, _forms, contrast_statistics, pooled_rows
+from vwkde._answers.contrasts import _forms, contrast_statistics, pooled_rows
 from vwkde._answers.permutation import p_values
+from vwkde._answers.reassignments import Permuted
 
 
 def test_the_level_is_held():
@@ -33,6 +34,58 @@ def test_the_level_is_held_on_discrete_data(most, columns, some_rows, monkeypatc
         p_values.append(vwkde.two_sample_test(p, q, n_permutations=39, random_state=seed).p_value)
     for level in (0.05, 0.1, 0.2):
         assert np.mean(np.array(p_values) <= level + 1e-12) <= level + 3 * np.sqrt(level * (1 - level) / 400)
+
+
+def grouped(sizes, effect, random):
+    """Rows of groups that share a shift, and the group of each."""
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    return random.normal(size=(len(sizes), 2))[group] * effect + random.normal(size=(len(group), 2)), group
+
+
+def grouped_p_values(sizes, other_sizes, effect, shift, repetitions=200):
+    found = []
+    for seed in range(repetitions):
+        random = np.random.default_rng(seed)
+        (p, group), (q, other) = (grouped(each, effect, random) for each in (sizes, other_sizes))
+        groups = group, None if len(other) == len(other_sizes) else other + len(sizes)
+        result = vwkde.two_sample_test(p, q + np.array([shift, 0]), groups=groups, n_permutations=99, random_state=seed)
+        found.append(result.p_value)
+    return np.array(found) + 1e-12
+
+
+LARGE_AND_SINGLE, LARGE_AND_SMALL = ([10] * 30, [1] * 150), ([20] * 20, [4] * 10)
+
+
+@pytest.mark.parametrize("effect", [0.3, 1.0])
+@pytest.mark.parametrize("sizes", [LARGE_AND_SINGLE, LARGE_AND_SMALL], ids=["rows of their own", "small groups"])
+def test_the_level_is_held_if_groups_of_one_sample_are_larger(sizes, effect):
+    """If groups of different sizes change places, three tenths of the tests say p ≤ 0.05 for large and small ones."""
+    p_value = grouped_p_values(*sizes, effect, 0.0)
+    for level in (0.05, 0.1, 0.2):
+        assert np.mean(p_value <= level) <= level + 3 * np.sqrt(level * (1 - level) / 200)
+
+
+def test_groups_beside_independent_rows_show_a_shift():
+    """If groups of ten change places with single rows, not one test in ten says p ≤ 0.05."""
+    assert np.mean(grouped_p_values(*LARGE_AND_SINGLE, 0.3, 0.4, repetitions=40) <= 0.05) > 0.7
+
+
+def test_few_large_groups_are_told():
+    p, group = grouped([20] * 5, 0.3, np.random.default_rng(0))
+    q = np.random.default_rng(1).normal(size=(200, 2))
+    with pytest.warns(vwkde.DegenerateDataWarning, match=r"numerator are worth only 5\.0 groups of equal size"):
+        vwkde.two_sample_test(p, q, groups=(group, None), n_permutations=19)
+
+
+def test_heavy_tails_beside_large_groups_are_no_difference():
+    p_values = []
+    for seed in range(100):
+        random = np.random.default_rng(seed)
+        p, group = grouped([10] * 60, 1.0, random)
+        q = grouped([1] * 30, 1.0, random)[0]
+        result = vwkde.two_sample_test(np.sinh(p), np.sinh(q), groups=(group, None), n_permutations=59)
+        p_values.append(result.p_value)
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.05 + 3 * np.sqrt(0.0475 / 100)
 
 
 def test_values_that_differ_by_rounding_are_tied():
@@ -72,12 +125,12 @@ def test_quadratic_forms_agree_with_their_definitions():
     random = np.random.default_rng(0)
     z, order = pooled_rows(random.normal(size=(30, 2)), random.normal(1, 1, size=(20, 2)), random)
     first = order < 30
-    labels = np.column_stack([first, random.permutation(first)])
-    c = _contrast(labels)
+    samples = Permuted(np.column_stack([first, random.permutation(first)]))
+    c = samples.contrast()
     np.testing.assert_allclose(c.sum(axis=0), 0, atol=1e-12)
     d = cdist(z, z)
-    np.testing.assert_allclose(_forms(z, labels, lambda x: -x), [-c[:, k] @ d @ c[:, k] for k in range(2)])
-    means = contrast_statistics(z, labels, random)["means"][0]
+    np.testing.assert_allclose(_forms(z, samples, lambda x: -x), [-c[:, k] @ d @ c[:, k] for k in range(2)])
+    means = contrast_statistics(z, samples, random)["means"][0]
     assert means == pytest.approx(np.sum((z[first].mean(axis=0) - z[~first].mean(axis=0)) ** 2))
 
 

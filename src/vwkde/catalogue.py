@@ -2,7 +2,7 @@
 
 from typing import Any
 
-__all__ = ["is_baseline", "methods", "parameters_of"]
+__all__ = ["is_baseline", "methods", "parameters_of", "parameters_with"]
 
 _OWN: dict[str, tuple[str, dict[str, Any]]] = {
     "vwkde-mb": (
@@ -19,6 +19,8 @@ _OWN: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 """Forms of `DensityRatio`, each with its parameters."""
+_STANDS_FOR = ("guide", "weighting", "derivatives")
+"""Parameters that make a form what its name says; others of its parameters are only its defaults."""
 
 _BASELINES = {
     "nn": "Distances to the k-th nearest neighbours, k=1 (Wang, Kulkarni and Verdú, IEEE Trans. Inf. Theory 2009)",
@@ -107,3 +109,46 @@ def parameters_of(method: str | None) -> dict[str, Any]:
     if method not in _OWN:
         raise ValueError(f"The 'method' parameter must be one of {list(methods())}. Got {method!r} instead.")
     return _OWN[method][1]
+
+
+def parameters_with(method: str | None, given: dict[str, Any], owner: str) -> dict[str, Any]:
+    """Return the parameters of `DensityRatio` that a method stands for, with others that were given.
+
+    Parameters
+    ----------
+    method : str or None
+        The name of a form of `DensityRatio`, or None for the default.
+    given : dict
+        Parameters of `DensityRatio`, which replace those of the method.
+    owner : str
+        The function that was called with them, which errors name.
+
+    Returns
+    -------
+    dict
+        The parameters that differ from the defaults.
+
+    Raises
+    ------
+    ValueError
+        If the method is unknown, or a baseline, or a parameter would make it another method than its name says.
+
+    Examples
+    --------
+    >>> from vwkde.catalogue import parameters_with
+    >>> parameters_with("kde", {"bandwidth": 0.5}, "kl_divergence")
+    {'guide': None, 'weighting': 'uniform', 'bandwidth': 0.5}
+    """
+    own = parameters_of(method)
+    for name in _STANDS_FOR:
+        if name in own and name in given and not _is_same(given[name], own[name]):
+            raise ValueError(
+                f"The {name!r} parameter of {owner} must be {own[name]!r} with method={method!r}, which stands for it. "
+                f"Got {given[name]!r} instead; omit it, or omit method= and give the parameters of DensityRatio."
+            )
+    return own | given
+
+
+def _is_same(given: Any, own: str | None) -> bool:
+    """Return whether a parameter, of any kind, is a name or None."""
+    return given is own or (isinstance(given, str) and given == own)

@@ -1,6 +1,5 @@
 """Class posteriors for any number of classes, from the density ratio of every pair."""
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar, Self
 
@@ -21,16 +20,16 @@ from vwkde._data.reading import Reading
 from vwkde._data.validation import like_input, on_host
 from vwkde._display import html
 from vwkde._display.waiting import shown_while_waiting
+from vwkde._models.nearest_mean import NearestMean
 from vwkde.exceptions import DisjointSupportError
 from vwkde.ratio import DensityRatio
 
-__all__ = ["NearestMean", "RatioClassifier"]
+__all__ = ["RatioClassifier"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 _SMALLEST = np.finfo(np.float64).tiny
-_LARGEST = 40.0
 _MOST_SHOWN = 12
 """Maximum number of classes in the table that a notebook shows."""
 _FAR = 10.0
@@ -47,9 +46,9 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
     ----------
     ratio : DensityRatio, optional
         The unfitted estimator of the pairs, with its parameters. By default, `DensityRatio()`.
-    priors : array-like of shape (n_classes,), optional
-        The prior probabilities of the classes, in the order of `classes_`; they are scaled to sum to one. By default,
-        the classes' shares of the training rows, or of their weights.
+    priors : dict or array-like of shape (n_classes,), optional
+        The prior probabilities of the classes: a dict by label, or numbers in the order of `classes_`. They are scaled
+        to sum to one. By default, the classes' shares of the training rows, or of their weights.
 
     Attributes
     ----------
@@ -82,10 +81,12 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "ratio": [DensityRatio, None],
-        "priors": ["array-like", None],
+        "priors": ["array-like", dict, None],
     }
 
-    def __init__(self, *, ratio: DensityRatio | None = None, priors: ArrayLike | None = None) -> None:
+    def __init__(
+        self, *, ratio: DensityRatio | None = None, priors: ArrayLike | dict[Any, float] | None = None
+    ) -> None:
         self.ratio, self.priors = ratio, priors
 
     @shown_while_waiting
@@ -286,73 +287,37 @@ class RatioClassifier(html.ShownWhenFitted, ClassifierMixin, BaseEstimator):  # 
         return {(i, j): r.log_ratio(X) + log_prior[i] - log_prior[j] for (i, j), r in self.ratios_.items()}
 
     def _find_priors(self, classes: NDArray[Any], mass: Floats) -> Floats:
-        priors = mass if self.priors is None else np.asarray(self.priors, dtype=np.float64)
-        if priors.shape != mass.shape or (priors < 0).any() or not 0 < priors.sum() < np.inf:
+        given = mass if self.priors is None else self.priors
+        labels = classes.tolist()
+        priors = _as_numbers(_in_order(given, labels) if isinstance(given, dict) else given)
+        if priors.shape != mass.shape or not (priors >= 0).all() or not 0 < priors.sum() < np.inf:
             raise ValueError(
                 f"The 'priors' parameter of RatioClassifier must hold one non-negative number for each of the "
-                f"{len(mass)} classes {list(classes)}. Got {self.priors!r} instead."
+                f"{len(mass)} classes {labels}, by label in a dict or in this order, and not only zeros. Got {given!r} "
+                f"instead."
             )
         return priors / priors.sum()
 
 
-@dataclass(frozen=True)
-class NearestMean:
-    """The ratio of two classes whose supports are disjoint: in favour of the nearer mean, and as large as ratios get.
+def _in_order(priors: dict[Any, Any], labels: list[Any]) -> list[Any]:
+    """Return priors that were given by label in the order of the labels."""
+    given = [each.item() if isinstance(each, np.generic) else each for each in priors]
+    unknown, missing = [each for each in given if each not in labels], [each for each in labels if each not in priors]
+    if unknown or missing:
+        advice = [f"add {missing}"] * bool(missing) + [f"take out {unknown}"] * bool(unknown)
+        raise ValueError(
+            f"The 'priors' parameter of RatioClassifier, if a dict, must have exactly the labels of the classes, "
+            f"{labels}. Got {given} instead; {' and '.join(advice)}."
+        )
+    return [priors[label] for label in labels]
 
-    Parameters
-    ----------
-    means : array of shape (2, d)
-        The means of numerator and denominator.
-    scale : array of shape (d,)
-        The columns' spread within the classes, as the unit of distances.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from vwkde.classifier import NearestMean
-    >>> NearestMean(np.array([[0.0], [100.0]]), np.array([1.0])).log_ratio(np.array([[1.0], [99.0]])).tolist()
-    [40.0, -40.0]
-    """
-
-    means: Floats
-    scale: Floats
-
-    @classmethod
-    def fit(cls, numerator: Floats, denominator: Floats) -> "NearestMean":
-        """Measure the means and spreads of two samples.
-
-        Parameters
-        ----------
-        numerator : array of shape (n, d)
-            The rows of one class.
-        denominator : array of shape (m, d)
-            The rows of the other class.
-
-        Returns
-        -------
-        NearestMean
-            The fitted ratio.
-        """
-        spread = np.sqrt((numerator.var(axis=0) + denominator.var(axis=0)) / 2)
-        means = np.stack([numerator.mean(axis=0), denominator.mean(axis=0)])
-        smallest = np.maximum(1e-6 * np.ptp(means, axis=0), _SMALLEST)
-        return cls(means, np.maximum(spread, smallest))
-
-    def log_ratio(self, x: Floats) -> Floats:
-        """Return half the difference of the squared distances to the two means, limited to ±40.
-
-        Parameters
-        ----------
-        x : array of shape (n, d)
-            Points.
-
-        Returns
-        -------
-        array of shape (n,)
-            The log ratio at each point.
-        """
-        near, far = (((x - mean) / self.scale) ** 2 for mean in self.means)
-        return np.clip(0.5 * (far - near).sum(axis=1), -_LARGEST, _LARGEST)
+def _as_numbers(given: Any) -> Floats:
+    """Return numbers as an array, an empty one if they are none."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.empty(0)
 
 
 def _check_classes(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:

@@ -10,7 +10,7 @@ from vwkde._answers.kinds import check_divergence, check_interval, check_unit
 from vwkde._data.reading import Reading
 from vwkde._display.waiting import shown_while_waiting
 from vwkde._runtime.keywords import keywords_of, refuse_unknown
-from vwkde.catalogue import is_baseline, parameters_of
+from vwkde.catalogue import is_baseline, parameters_with
 from vwkde.ratio._plain import DEFAULTS, PlainRatio, make_plain_ratio
 from vwkde.results import Estimate
 
@@ -67,7 +67,7 @@ def kl_divergence(
         The unit of the value and its errors.
     **parameters : dict
         Parameters of `DensityRatio`, for example `bandwidth=0.5`, or settings of the method, for example `k=10` of
-        "nn".
+        "nn". What a method's name stands for cannot be changed: "kde" has no guide.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def kl_divergence(
     Raises
     ------
     ValueError
-        If a parameter is invalid or the samples cannot be used.
+        If a parameter is invalid or contradicts the method, or the samples cannot be used.
     DisjointSupportError
         If the samples do not meet, so that the divergence is infinite.
 
@@ -309,7 +309,7 @@ def make_ratio(
     method : str or None
         "vwkde-mb", "vwkde-mf" or "kde", or None for the default.
     parameters : dict
-        Parameters of `DensityRatio`, which replace those of the method.
+        Parameters of `DensityRatio`, which replace those of the method, but not what its name stands for.
     owner : callable, optional
         The function that was called with them, which errors name. By default, `DensityRatio`.
 
@@ -323,7 +323,7 @@ def make_ratio(
     TypeError
         If there is no such parameter.
     ValueError
-        If the method is unknown, or a baseline.
+        If the method is unknown, or a baseline, or a parameter would make it another method.
 
     Examples
     --------
@@ -332,8 +332,9 @@ def make_ratio(
     DensityRatio(bandwidth=0.5, derivatives='gaussian', guide=None)
     """
     estimator = _estimator_class()
-    refuse_unknown(parameters, DEFAULTS, owner or estimator)
-    return estimator(**(parameters_of(method) | parameters))
+    owner = owner or estimator
+    refuse_unknown(parameters, DEFAULTS, owner)
+    return estimator(**parameters_with(method, parameters, owner.__name__))
 
 
 def _estimator_class() -> "type[DensityRatio]":

@@ -5,7 +5,7 @@ from vwkde._coordinates import whitening
 from vwkde._coordinates.whitening import fit_whitening, whiten_with_moments
 from vwkde._data.clouds import InMemory
 from vwkde._data.moments import moments_of
-from vwkde.exceptions import DegenerateDataWarning
+from vwkde.exceptions import DegenerateDataWarning, DisjointSupportError
 
 
 def pair(n=200, m=150, d=4, seed=0):
@@ -74,6 +74,14 @@ def test_separated_constants_and_planes_are_refused():
         whiten(np.insert(p, 0, 0.0, axis=1), np.insert(q, 0, 1.0, axis=1))
     with pytest.raises(ValueError, match="parallel planes"):
         whiten(np.column_stack([p, p[:, 0]]), np.column_stack([q, q[:, 0] + 1]))
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_samples_without_any_variation_that_differ_are_disjoint(columns):
+    p, q = np.zeros((50, columns)), np.zeros((50, columns))
+    q[:, 0] = 1.0
+    with pytest.raises(DisjointSupportError, match="constant within each sample but differ"):
+        fit_whitening(p, q, (np.ones(50), np.ones(50)), None)
 
 
 def test_nothing_varies():

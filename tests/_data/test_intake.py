@@ -196,6 +196,7 @@ def test_new_rows_are_encoded_as_the_samples_were(ratio):
     np.testing.assert_array_equal(ratio.log_ratio(one_level), expected[P["colour"] == "blue"])
     np.testing.assert_array_equal(ratio.log_ratio(pl.from_pandas(P[P.columns[::-1]])), expected)
     np.testing.assert_array_equal(ratio.log_ratio(P.to_numpy()), expected)
+    np.testing.assert_array_equal(ratio.log_ratio(P.assign(flag=P["flag"].astype(float))), expected)
     assert (ratio.n_features_in_, list(ratio.feature_names_in_)) == (4, list(P.columns))
 
 
@@ -205,6 +206,11 @@ def test_new_rows_are_encoded_as_the_samples_were(ratio):
         ({"colour": "mauve"}, r"Column 'colour' of the points .* 120 rows, such as 'mauve'"),
         ({"colour": None}, "Column 'colour' of the points must have no missing values"),
         ({"x": "a"}, "Column 'x' of the points must hold numbers, as in the rows that were fitted. Got .*string"),
+        (
+            {"flag": 5},
+            "Column 'flag' of the points must hold true and false, or 1 and 0, .* Got 5 and such in 120 rows",
+        ),
+        ({"flag": 0.5}, "Column 'flag' of the points must hold true and false"),
         ({"colour": 1}, "Column 'colour' of the points must hold text or categories"),
         ({"more": 1}, r"not in the numerator: \['more'\]"),
     ],

@@ -189,7 +189,7 @@ def test_a_column_constant_in_one_sample_only_gives_a_finite_answer():
     p = P.copy()
     p[:, 0] = 0.0
     for pair in ((p, Q), (Q, p)):
-        with pytest.warns(vwkde.DegenerateDataWarning, match="does not vary in 1 of 3 directions"):
+        with pytest.warns(vwkde.DegenerateDataWarning, match="Column 0 is constant in the .* but not in"):
             assert np.isfinite(vwkde.kl_divergence(*pair).value)
 
 

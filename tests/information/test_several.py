@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import vwkde
+from vwkde.information import _several
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +79,31 @@ def test_an_unknown_keyword_is_refused_in_the_name_of_the_function_that_was_call
 def test_lags_that_are_not_several_are_refused(lags, words):
     with pytest.raises(ValueError, match=f"The 'lags' parameter of mutual_information_by_lag must .*{words}"):
         vwkde.mutual_information_by_lag(np.arange(30), np.arange(30), lags)
+
+
+@pytest.mark.parametrize(
+    ("lags", "words"),
+    [
+        ([0, 1, "a"], r"'lags' parameter of mutual_information_by_lag must be ints, .*Got 'a' instead"),
+        ([0, 1, 2.0], r"Got 2\.0 instead"),
+        ([0, 1, 195], "must leave at least 10 of 200 rows"),
+    ],
+)
+def test_lags_are_checked_before_anything_is_computed(lags, words, monkeypatch):
+    finished = []
+
+    def counted(*arguments, **named):
+        finished.append(vwkde.mutual_information(*arguments, **named))
+        return finished[-1]
+
+    monkeypatch.setattr(_several, "mutual_information", counted)
+    x = np.random.default_rng(0).normal(size=(200, 2))
+    with pytest.raises(ValueError, match=words):
+        vwkde.mutual_information_by_lag(*x.T, lags, guide="gaussian")
+    assert not finished
+    found = vwkde.mutual_information_by_lag(*x.T, [1, 2, 1, -3], guide="gaussian")
+    assert list(found.estimates) == [1, 2, -3]
+    assert len(finished) == 3
 
 
 def test_a_notebook_shows_each_lag():

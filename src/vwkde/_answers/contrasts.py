@@ -1,6 +1,6 @@
-"""Statistics that compare two samples under permutations of the labels: quadratic forms in the contrast of the samples.
+"""Statistics that compare two samples, in fact and reassigned: quadratic forms in the contrast of the samples.
 
-Nothing but the labels depends on which row is in which sample: neither the coordinates nor the order of the rows.
+Nothing but the contrast depends on which row is in which sample: neither the coordinates nor the order of the rows.
 """
 
 from collections.abc import Callable
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from vwkde._answers.reassignments import Reassignments
 from vwkde._compute.parallel import split
 from vwkde._coordinates.axes import white
 from vwkde._data.order import canonical_order
@@ -27,16 +28,6 @@ _MOST_PRODUCTS = 30_000_000
 _PERMUTATIONS_AT_ONCE = 64
 
 
-def permuted_labels(
-    first: NDArray[np.bool_], group: Ints, count: int, random: np.random.Generator
-) -> NDArray[np.bool_]:
-    """Return which rows are in the first sample: in fact, and in random permutations of the groups, as columns."""
-    _, start, place = np.unique(group, return_index=True, return_inverse=True)
-    place = np.argsort(np.argsort(start))[place.ravel()]  # numbered by their first rows, not by labels
-    of_groups = first[np.sort(start)]
-    return np.column_stack([of_groups, *(random.permutation(of_groups) for _ in range(count))])[place]
-
-
 def pooled_rows(p: Floats, q: Floats, random: np.random.Generator) -> tuple[Floats, Ints]:
     """Return the pooled sample, whitened and in its canonical order, and that order.
 
@@ -53,8 +44,8 @@ def pooled_rows(p: Floats, q: Floats, random: np.random.Generator) -> tuple[Floa
     return z[order], shuffled[order]
 
 
-def contrast_statistics(z: Floats, labels: NDArray[np.bool_], random: np.random.Generator) -> dict[str, Floats]:
-    """Return the statistics of each column of labels.
+def contrast_statistics(z: Floats, samples: Reassignments, random: np.random.Generator) -> dict[str, Floats]:
+    """Return the statistics of two samples, in fact and reassigned.
 
     Each is a quadratic form in the contrast of the two samples: 1/n for the rows of P, −1/m for the rows of Q.
     """
@@ -63,28 +54,22 @@ def contrast_statistics(z: Floats, labels: NDArray[np.bool_], random: np.random.
     few = np.arange(len(z)) if len(z) * len(i) <= _MOST_PRODUCTS else some
     distance = median_distance(z[some[:: max(1, len(some) // 1_000)]])
     return {
-        "means": _squares(z, labels),
-        "energy": _forms(z[some], labels[some], lambda d: -d),
-        "covariances": _squares(z[few][:, i] * z[few][:, j], labels[few]),
-        "kernels": _forms(z[some], labels[some], lambda d: np.exp(-2 * (d / distance) ** 2)),
+        "means": _squares(z, samples),
+        "energy": _forms(z[some], samples.at(some), lambda d: -d),
+        "covariances": _squares(z[few][:, i] * z[few][:, j], samples.at(few)),
+        "kernels": _forms(z[some], samples.at(some), lambda d: np.exp(-2 * (d / distance) ** 2)),
     }
 
 
-def _contrast(labels: NDArray[np.bool_]) -> Floats:
-    """Return the contrasts; thinned rows may leave one sample empty, which then counts as zero."""
-    n = labels.sum(axis=0)
-    return np.where(labels, 1 / np.maximum(n, 1), -1 / np.maximum(len(labels) - n, 1))
+def _squares(features: Floats, samples: Reassignments) -> Floats:
+    parts = split(samples.count, _PERMUTATIONS_AT_ONCE)
+    return np.concatenate([((features.T @ samples.contrast(part)) ** 2).sum(axis=0) for part in parts])
 
 
-def _squares(features: Floats, labels: NDArray[np.bool_]) -> Floats:
-    parts = split(labels.shape[1], _PERMUTATIONS_AT_ONCE)
-    return np.concatenate([((features.T @ _contrast(labels[:, part])) ** 2).sum(axis=0) for part in parts])
-
-
-def _forms(x: Floats, labels: NDArray[np.bool_], kernel: Callable[[Floats], Floats]) -> Floats:
+def _forms(x: Floats, samples: Reassignments, kernel: Callable[[Floats], Floats]) -> Floats:
     """Return cᵀKc for every contrast c, in blocks of rows of K."""
-    contrast = _contrast(labels)
-    result = np.zeros(labels.shape[1])
+    contrast = samples.contrast()
+    result = np.zeros(samples.count)
     blocks = split(len(x), 512)
     for rows in track(blocks, "two-sample test", len(blocks)):
         result += np.einsum("ij,ij->j", contrast[rows], kernel(cdist(x[rows], x)) @ contrast)

@@ -180,15 +180,15 @@ def _report_constant(constant: NDArray[np.bool_], difference: Floats, names: Nam
     if not constant.any():
         return
     labels = [names[i] if names else int(i) for i in np.flatnonzero(constant)]
-    if constant.all():
-        raise ValueError(
-            "The samples must vary in at least one column. Got samples in which all rows are equal in the 15 digits "
-            "that a float keeps; check the data. From large numbers, subtract what they have in common first."
-        )
     if (np.abs(difference[constant]) > 1e-12).any():
         raise DisjointSupportError(
             f"Columns {labels} are constant within each sample but differ between them: the supports are disjoint and "
             f"the ratio is infinite. Drop those columns if they are labels, not measurements."
+        )
+    if constant.all():
+        raise ValueError(
+            "The samples must vary in at least one column. Got samples in which all rows are equal in the 15 digits "
+            "that a float keeps; check the data. From large numbers, subtract what they have in common first."
         )
     warn(f"Columns {labels} are constant in both samples and were left out.", DegenerateDataWarning)
 

@@ -65,6 +65,8 @@ class Number:
         """Return the encoded columns."""
         values = floats_of(column)
         missing = np.isnan(values)
+        if self.kind == BOOLEAN:
+            _refuse_other_numbers(values[~missing], self.name, sample)
         if self.fill is None:
             _refuse_new_gaps(int(missing.sum()), self.name, sample)
         filled = values if self.fill is None else np.where(missing, self.fill, values)
@@ -194,6 +196,15 @@ def _check_kind(column: Column, given: "pa.DataType", sample: str) -> None:
         raise ColumnError(
             f"Column {column.name!r} of {the(sample)} must hold {WORDS[column.kind]}, as in the rows that were fitted. "
             f"Got {given} instead; convert it."
+        )
+
+
+def _refuse_other_numbers(values: Floats, name: str, sample: str) -> None:
+    others = values[(values != 0) & (values != 1)]
+    if len(others):
+        raise ColumnError(
+            f"Column {name!r} of the {sample} must hold true and false, or 1 and 0, as in the rows that were fitted. "
+            f"Got {others[0]:g} and such in {len(others)} rows; convert it, or fit with rows that have such numbers."
         )
 
 

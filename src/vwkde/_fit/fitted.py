@@ -13,6 +13,7 @@ from vwkde._data.outliers import warn_about_outliers
 from vwkde._data.pairs import Pairs
 from vwkde._data.sample import Rest, Sample, dealt_apart, make_sample
 from vwkde._fit.averaging import Average
+from vwkde._fit.flat_samples import warn_of_flat_samples
 from vwkde._fit.guided_ratio import GuidedRatio, tilted_derivatives
 from vwkde._fit.kernel_estimate import Numerics
 from vwkde._fit.repeats import Placed, find_near_repeats, place
@@ -80,7 +81,10 @@ def make_problem(
     if moments and held.streams is None and min(len(p), len(q)) >= _MANY_ROWS:
         p, q = p.with_moments(moments[0]), q.with_moments(moments[1])
     samples = dealt_apart(p, q)
-    return Problem(held, samples, whitening, fit_gaussians(samples), numerics, pairs and pairs[0].split)
+    with without(DegenerateDataWarning):  # what is flat is told in the columns as given
+        gaussians = fit_gaussians(samples)
+    warn_of_flat_samples(held, gaussians)
+    return Problem(held, samples, whitening, gaussians, numerics, pairs and pairs[0].split)
 
 
 def _in_order(

@@ -177,7 +177,7 @@ def _gaussian_with(mean: Floats, covariance: Floats, name: str | None) -> Gaussi
         warn(
             f"The {name} does not vary in {np.count_nonzero(thin)} of {len(thin)} directions in which the other sample "
             f"does: it has no density there, and the true ratio is infinite or zero. The estimate compares smoothed "
-            f"samples, without weights. Drop the columns that are constant in one sample.",
+            f"samples, without weights. Look for columns that are constant in one sample, or follow from others there.",
             DegenerateDataWarning,
         )
     return GaussianModel(mean, _inverse(covariance)[0])

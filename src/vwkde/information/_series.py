@@ -37,7 +37,7 @@ def in_time(
             f"The 'blocks' parameter of {owner} must be None with 'groups', whose rows are together already. Got "
             f"{blocks!r} instead; omit one of them."
         )
-    group, shifts = check_groups(groups, len(series[0]), owner), [_check_lag(*each, owner) for each in lags.items()]
+    group, shifts = check_groups(groups, len(series[0]), owner), [check_lag(*each, owner) for each in lags.items()]
     if any(shifts):
         places = _rows_at(shifts, len(series[0]), group, owner)
         series = [each[place] for each, place in zip(series, places, strict=True)]
@@ -47,11 +47,11 @@ def in_time(
     return series, block_labels("auto" if blocks is None else blocks, series, owner)
 
 
-def _check_lag(name: str, lag: Any, owner: str) -> int:
-    """Return a lag, or raise unless it is a whole number."""
+def check_lag(name: str, lag: Any, owner: str, what: str = "an int") -> int:
+    """Return a lag, or raise unless it is a whole number; `what` the parameter must be."""
     if not isinstance(lag, int | np.integer) or isinstance(lag, bool):
         raise ValueError(
-            f"The {name!r} parameter of {owner} must be an int, the rows by which one comes before the other. Got "
+            f"The {name!r} parameter of {owner} must be {what}, the rows by which one comes before the other. Got "
             f"{lag!r} instead."
         )
     return int(lag)

@@ -19,6 +19,7 @@ from vwkde._runtime.keywords import keywords_of, refuse_unknown
 from vwkde._runtime.progress import track
 from vwkde.information._conditional import conditional_mutual_information
 from vwkde.information._mutual import mutual_information
+from vwkde.information._series import check_lag
 from vwkde.ratio._plain import DEFAULTS
 from vwkde.results import Estimate
 
@@ -267,7 +268,7 @@ def mutual_information_by_lag(
     Y : array-like of shape (n, e) or (n,)
         The other time series, with the same rows.
     lags : iterable of int
-        The lags: X is taken this many rows before Y.
+        The lags: X is taken this many rows before Y. Repeated ones count once.
     Z : array-like of shape (n, f) or (n,), optional
         What is known already: the information is then conditional on it. The past of Y makes it a transfer entropy.
     z_lag : int, default=0
@@ -297,20 +298,28 @@ def mutual_information_by_lag(
     """
     asked = mutual_information if Z is None else conditional_mutual_information
     _refuse_unknown(parameters, asked, mutual_information_by_lag)
+    wanted = _check_lags(lags)
+    check_lag("z_lag", z_lag, "mutual_information_by_lag")
+    if parameters.get("groups") is None:
+        parameters = {"blocks": "auto"} | parameters
+    estimates = {}
+    longest_first = sorted(wanted, key=abs, reverse=True)  # one that leaves too few rows is told before the others run
+    for lag in track(longest_first, "lags", len(wanted)):
+        if Z is None:
+            estimates[lag] = mutual_information(X, Y, lag=lag, **parameters)
+        else:
+            estimates[lag] = conditional_mutual_information(X, Y, Z, lag=lag, z_lag=z_lag, **parameters)
+    return LaggedInformation({lag: estimates[lag] for lag in wanted})
+
+
+def _check_lags(lags: Any) -> list[int]:
+    """Return the different lags, or raise unless all are whole numbers."""
     if not isinstance(lags, Iterable):
         raise ValueError(
             f"The 'lags' parameter of mutual_information_by_lag must be several ints, such as range(10). Got {lags!r} "
             f"instead; for one lag, use mutual_information with lag={lags!r}."
         )
-    wanted = list(lags)
-    if not wanted:
+    given = list(lags)
+    if not given:
         raise ValueError("The 'lags' parameter of mutual_information_by_lag must have at least one lag. Got none.")
-    if parameters.get("groups") is None:
-        parameters = {"blocks": "auto"} | parameters
-    estimates = {}
-    for lag in track(wanted, "lags", len(wanted)):
-        if Z is None:
-            estimates[lag] = mutual_information(X, Y, lag=lag, **parameters)
-        else:
-            estimates[lag] = conditional_mutual_information(X, Y, Z, lag=lag, z_lag=z_lag, **parameters)
-    return LaggedInformation(estimates)
+    return list(dict.fromkeys(check_lag("lags", lag, "mutual_information_by_lag", "ints") for lag in given))

@@ -64,7 +64,8 @@ def drift(
         from one distribution.
     groups : pair of array-like, optional
         Which rows belong together, such as those of a machine or of an hour: the labels of the reference's rows and
-        those of the current table's, None for independent rows. Whole groups are permuted.
+        those of the current table's, None for independent rows. Whole groups are permuted: they should be about as
+        large in one table as in the other, or the level is not kept.
     measure : {"always", "if-drift", "never"}, default="always"
         When to measure how much changed, which takes most of the time. Shares and rows come with it.
     missing : {"refuse", "indicator"}, default="indicator"

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwkde._answers.contrasts import contrast_statistics, permuted_labels, pooled_rows
+from vwkde._answers.contrasts import contrast_statistics, pooled_rows
 from vwkde._answers.permutation import decide
+from vwkde._answers.reassignments import Permuted, permuted_labels
 from vwkde.monitoring._columns import Column, bins_of
 from vwkde.monitoring._marginal import column_scores
 from vwkde.monitoring._pairs import pair_scores
@@ -72,7 +73,7 @@ def _test(
     in_place[order] = labels
     marginal = column_scores([bins_of(column) for column in columns], in_place)
     pairs = pair_scores(columns, in_place, random)
-    statistics = contrast_statistics(z, labels, random) | {"columns": marginal.max(axis=0)}
+    statistics = contrast_statistics(z, Permuted(labels), random) | {"columns": marginal.max(axis=0)}
     adjusted: dict[tuple[int, int], float] = {}
     if pairs:
         together = np.stack(list(pairs.values()))

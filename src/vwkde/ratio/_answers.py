@@ -126,11 +126,12 @@ class RatioAnswers(AnswersAtPoints):
 
     @on_its_threads
     def importance_weights(self) -> Floats:
-        """Return weights with which the denominator represents the numerator, with mean one.
+        """Return weights on the denominator's rows with which they stand for the numerator, as an array with mean one.
 
-        They are p₁/p₂ at the denominator's rows, times the rows' own weights, if `denominator_weight` was given to
-        `fit`: use them alone. For covariate shift, fit with the target sample as numerator and the training sample as
-        denominator, and pass the weights on as `sample_weight`.
+        Weighted means of the columns are not made to agree with the numerator's: `weights` does that, and returns an
+        object that can be asked for balance and errors. The weights are p₁/p₂ at the denominator's rows, times the
+        rows' own weights, if `denominator_weight` was given to `fit`: use them alone. For covariate shift, fit with the
+        target sample as numerator and the training sample as denominator, and pass the weights on as `sample_weight`.
 
         Returns
         -------

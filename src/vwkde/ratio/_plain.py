@@ -28,7 +28,7 @@ from vwkde._models.guides import GUIDES
 from vwkde._models.weights.problem import WeightSettings
 from vwkde._runtime.keywords import refuse_unknown
 from vwkde._runtime.random_states import random_state_of
-from vwkde.catalogue import parameters_of
+from vwkde.catalogue import parameters_with
 from vwkde.ratio._at_points import on_its_threads
 from vwkde.ratio._weights import RatioWeights
 
@@ -254,7 +254,7 @@ DEFAULTS = {name: each.default for name, each in signature(PlainRatio).parameter
 def make_plain_ratio(method: str | None, parameters: dict[str, Any], owner: Callable[..., Any]) -> PlainRatio:
     """Return the ratio that a method names, with other parameters; `owner` was called with them, and errors name it."""
     refuse_unknown(parameters, DEFAULTS, owner)
-    return PlainRatio(**(parameters_of(method) | parameters))
+    return PlainRatio(**parameters_with(method, parameters, owner.__name__))
 
 
 def _is_classifier(guide: Any) -> bool:

@@ -31,7 +31,10 @@ class RatioWeights(RatioAnswers):
     def weights(
         self, *, truncate: float | str | None = "auto", relative: float | str = 0.0, balance: str = "auto"
     ) -> ImportanceWeights:
-        """Return weights with which the denominator's rows look like the numerator's.
+        """Return weights on the denominator's rows with which they look like the numerator's.
+
+        They are those of `vwkde.importance_weights`, for a ratio that is fitted already, and `importance_weights` is
+        the plain array, without balancing.
 
         Each weight is the estimated p₁/p₂ at a row, from an estimate that has not seen it, times the row's own weight.
         Two corrections make means more accurate: large ratios are bounded, and the weights are changed as little as

@@ -44,8 +44,10 @@ def importance_weights(
 ) -> ImportanceWeights:
     """Return weights on the denominator's rows with which they look like the numerator's.
 
-    For covariate shift, the numerator is the target sample and the denominator the training sample. For reweighting in
-    physics, the numerator is the data and the denominator the simulation.
+    There is one weight for each row of the denominator, and none for the numerator's rows. For covariate shift, the
+    numerator is the target sample and the denominator the training sample. For reweighting in physics, the numerator is
+    the data and the denominator the simulation. Of a ratio that is fitted already, `DensityRatio.weights` gives the
+    same, and `DensityRatio.importance_weights` the bounded ratios as an array, without balancing.
 
     Parameters
     ----------
@@ -79,7 +81,8 @@ def importance_weights(
     Returns
     -------
     ImportanceWeights
-        The weights and what can be asked of them. Their sum is that of the denominator's own weights.
+        The weights and what can be asked of them. Their sum is that of the denominator's own weights; without own
+        weights, their mean is one.
 
     Raises
     ------
