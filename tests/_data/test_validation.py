@@ -175,6 +175,25 @@ def test_degenerate_columns_are_told_and_left_out():
     assert found.value == pytest.approx(clean, rel=1e-6)
 
 
+def shares(random, rows):
+    return random.dirichlet([1.0, 3, 0.2, 9], rows)
+
+
+def levels(random, rows):
+    return np.hstack([np.eye(count)[random.integers(0, count, rows)] for count in (2, 5)])
+
+
+@pytest.mark.parametrize("make", [shares, levels])
+def test_columns_that_add_up_to_a_constant_are_as_they_should_be(make):
+    random = np.random.default_rng(0)
+    p, q = make(random, 300), make(random, 400)
+    vwkde.kl_divergence(p, q)  # without a warning
+    with pytest.warns(vwkde.DegenerateDataWarning, match="copies or linear combinations"):
+        vwkde.kl_divergence(np.column_stack([p, p[:, 0]]), np.column_stack([q, q[:, 0]]))
+    with pytest.warns(vwkde.DegenerateDataWarning, match="copies or linear combinations"):
+        vwkde.kl_divergence(*(np.column_stack([x[:, :-1], x[:, -3] + x[:, -2]]) for x in (p, q)))
+
+
 def test_a_constant_column_does_not_make_a_divergence_infinite():
     """The default's choice for these rows is a guide of the columns as given, in which the constant one is."""
     random = np.random.default_rng(0)

@@ -33,6 +33,8 @@ _THIN = 1e-3
 rounding changes the map by less than 1e-12."""
 _LARGEST = 1e150
 """Largest value of new points, in units of those that were fitted: sums of products of larger ones would overflow."""
+_SUMS_TO = 1e-6
+"""How exactly columns add up to a constant, relative to their sizes."""
 _FARTHEST = 1e6
 """Distance between the samples, in standard deviations, beyond which there is nothing to estimate."""
 
@@ -73,7 +75,7 @@ def whiten_with_moments(clouds: tuple[Cloud, Cloud], names: Names) -> tuple[Whit
     """Return the map, and the moments of both samples in the new coordinates."""
     reach = find_reach((clouds[0].given(), clouds[1].given()))
     unit = _powers_of_two(_largest(clouds, reach))
-    coarse = _whiten_once(clouds, lambda x: moved_in(x, reach) / unit, names)
+    coarse = _whiten_once(clouds, lambda x: moved_in(x, reach) / unit, names, unit)
     whitening, last = replace(coarse.whitening, unit=unit, reach=reach), coarse
     if coarse.uneven and not _are_shrunk(clouds, whitening.matrix.shape[1]):
         # A second round repairs what rounding did to directions much thinner than others.
@@ -109,8 +111,10 @@ class _Round(NamedTuple):
     uneven: bool
 
 
-def _whiten_once(clouds: tuple[Cloud, Cloud], place: Callable[[Array], Floats], names: Names) -> _Round:
-    """Return the map that whitens samples in these coordinates."""
+def _whiten_once(
+    clouds: tuple[Cloud, Cloud], place: Callable[[Array], Floats], names: Names, unit: Floats | float = 1.0
+) -> _Round:
+    """Return the map that whitens samples in these coordinates, of which columns as given are multiples, by a unit."""
     means, scatters = zip(*(cloud.moments(place) for cloud in clouds), strict=True)
     covariance = (scatters[0] + scatters[1]) / (clouds[0].rows + clouds[1].rows - 2)
     scale = np.sqrt(np.diag(covariance))
@@ -124,7 +128,8 @@ def _whiten_once(clouds: tuple[Cloud, Cloud], place: Callable[[Array], Floats], 
         correlation = _shrunk(correlation, np.concatenate(centred), constant)
     principal = principal_axes(correlation, 10 * len(scale) * np.finfo(float).eps)
     flat = principal.flat
-    _report_flat(flat.shape[1] - int(constant.sum()), flat, (means[0] - means[1]) / scale)
+    sums = _are_sums((flat / (scale * unit)[:, None])[~constant])
+    _report_flat(flat.shape[1] - int(constant.sum()), flat, (means[0] - means[1]) / scale, sums)
     root = principal.root
     if not flat.size:
         root = root @ principal.axes.T  # the symmetric root does not depend on the arbitrary choice of eigenvectors
@@ -201,7 +206,21 @@ def _refuse_if_too_far(distance: float) -> None:
         )
 
 
-def _report_flat(count: int, directions: Floats, difference: Floats) -> None:
+def _are_sums(directions: Floats) -> bool:
+    """Return whether columns lack variation only because some of them add up to a constant, as shares do.
+
+    If each column belongs to one such sum at most, the projection on the flat directions has equal entries for the
+    columns of a sum, and zeros elsewhere.
+    """
+    basis = np.linalg.svd(directions, full_matrices=False)
+    projection = basis.U[:, _SUMS_TO * basis.S.max(initial=0.0) < basis.S]
+    projection = projection @ projection.T
+    own = np.diag(projection)[:, None]
+    return bool(np.minimum(np.abs(projection), np.abs(projection - own)).max(initial=0.0) < _SUMS_TO)
+
+
+def _report_flat(count: int, directions: Floats, difference: Floats, sums: bool) -> None:
+    """Tell which directions are flat; columns that add up to a constant, as `sums` says, are as they should be."""
     if count <= 0:
         return
     if (np.abs(difference @ directions) > 1e-6).any():
@@ -209,6 +228,8 @@ def _report_flat(count: int, directions: Floats, difference: Floats) -> None:
             "The samples are in parallel planes that do not meet: the supports are disjoint and the ratio is infinite. "
             "Look for a column that is a combination of the others, and drop it."
         )
+    if sums:
+        return
     warn(
         f"Some columns are copies or linear combinations of others: {count} of the {len(difference)} directions "
         f"carry no variation and were left out.",

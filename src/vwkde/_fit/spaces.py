@@ -50,6 +50,8 @@ _SOME_CORRELATIONS, _MANY_CORRELATIONS = 0.5, 2.0
 _CLEAR = 0.4
 """Share of the variance that clear components have together."""
 _MOST_COMPONENTS = 8
+_COPY = 1e-9
+"""Variance of a direction that other columns tell."""
 _WITH_PRODUCTS = ("logistic", "additive", "boosting")
 """Guides that are tried on columns and products of them."""
 _ON_CIRCLES = ("logistic", "line")
@@ -141,16 +143,16 @@ def few_components(given: Space, guides: Guides) -> list[Space]:
     count if they vary more than those of independent columns ever do (Marchenko and Pastur). No row is told from the
     other sample's by them, so that they do not look better at the rows than they are.
     """
-    columns = given.samples[0].points.shape[1]
     per_row = sum(1 / sample.effective_rows for sample in given.samples)
-    correlations = columns**2 * per_row
-    if correlations < _SOME_CORRELATIONS:
+    if given.samples[0].points.shape[1] ** 2 * per_row < _SOME_CORRELATIONS:
         return []
     variances, axes = np.linalg.eigh(pooled_covariance(given.samples))
+    columns = int(np.count_nonzero(variances > _COPY))
     edge = (1 + np.sqrt(columns / sum(sample.effective_rows for sample in given.samples))) ** 2
     count = min(int(np.count_nonzero(variances > edge)), _MOST_COMPONENTS)
     share = variances[-count:].sum() / variances.sum() if count else 0.0
-    if not count or (correlations < _MANY_CORRELATIONS and share < _CLEAR):
+    correlations = columns**2 * per_row
+    if not count or correlations < (_SOME_CORRELATIONS if share > _CLEAR else _MANY_CORRELATIONS):
         return []
     return [_of_directions("components", given, axes[:, -count:], guides)]
 
