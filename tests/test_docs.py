@@ -5,7 +5,7 @@ import re
 import shlex
 import sys
 import tomllib
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -162,6 +162,8 @@ def check_command(words):
     if program == "make":
         targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
         assert first in targets
+    elif program == "python" and first == "-m":
+        assert find_spec(f"{words[2]}.__main__"), words
     elif program == "python":
         assert (ROOT / first).is_file(), words
     elif program == "pip":

@@ -11,7 +11,6 @@ of ranges are moved to where the samples differ most.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from scipy.special import ndtri
 from vwkde._coordinates.subgroups import Limits, Subgroup, hold_all
 from vwkde._data.sample import Sample
 from vwkde._fit.residuals import Residuals
+from vwkde._runtime.lazy import lazy
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -185,7 +185,7 @@ class _Part:
     x: Floats
     residuals: Residuals
 
-    @cached_property
+    @lazy
     def z(self) -> Floats:
         """The columns with mean zero and variance one; zero if they do not vary."""
         z = self.x - self.x.mean(axis=0)
