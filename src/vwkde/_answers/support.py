@@ -9,6 +9,9 @@ row of the other sample? The tail is a generalised Pareto distribution, averaged
 - the volume up to the nearest rows, in each column and jointly: gaps, holes, and rows off a surface;
 - the rows on both sides of a gap in a column, which need no tail: gaps in a density with long tails;
 - the distance from the centre, and the position along the difference of the means: ends that show only jointly.
+
+Values of discrete columns that a sample never takes are looked for by counting (see `absent_values`), unless rows
+belong together: then one group may have all rows of a value.
 """
 
 from collections.abc import Iterator
@@ -18,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
+from vwkde._answers.absent_values import at_absent_values
 from vwkde._data.sample import Sample
 from vwkde._data.validation import Array
 
@@ -66,7 +70,8 @@ def outside_fractions(data: tuple[Array, Array], samples: tuple[Sample, Sample],
         return [0.0, 0.0]
     random = np.random.default_rng(seed)
     p, q = (_some(x, sample, random) for x, sample in zip(data, samples, strict=True))
-    return [_fraction_outside(q, p), _fraction_outside(p, q)]
+    alone = all(sample.group is None for sample in samples)
+    return [_fraction_outside(q, p, alone), _fraction_outside(p, q, alone)]
 
 
 def _some(x: Array, sample: Sample, random: np.random.Generator) -> _Rows:
@@ -78,11 +83,17 @@ def _some(x: Array, sample: Sample, random: np.random.Generator) -> _Rows:
     return _Rows(given, sample.points[counted], sample.weight[counted])
 
 
-def _fraction_outside(own: _Rows, other: _Rows) -> float:
-    """Return the largest share of the other sample's rows that lie outside by any one measure."""
+def _fraction_outside(own: _Rows, other: _Rows, alone: bool) -> float:
+    """Return the largest share of the other sample's rows that lie outside by any one measure.
+
+    Rows of their own (`alone`) show which values a sample never takes.
+    """
     if len(own.weight) < 5 * _LEAST_TAIL:
         return 0.0
     by_column = [_share(outside, other.weight) for outside in _outside_columns(own.given, other.given)]
+    if alone:
+        columns = zip(own.given.T, other.given.T, strict=True)
+        by_column += [_share(at_absent_values(*each), other.weight) for each in columns]
     own, other = own.thinned(), other.thinned()
     jointly = [_share(outside, other.weight) for outside in _outside_jointly(own.whitened, other.whitened)]
     return max(by_column + jointly)
